@@ -232,8 +232,7 @@ def claim_and_leave(slug: str, *, people: int, seed: int) -> dict[str, int]:
         or not Membership.objects.filter(project=project, user=claim.annotator, is_annotator=True).exists()
         for claim in held.select_related("annotator")
     )
-    for claim in held:
-        assign.take_back(actor=OPERATOR, assignment=claim)
+    assign.take_back(actor=OPERATOR, project=project, assignments=list(held))
     for number in range(wanted):
         fresh = newcomer(f"fresh{number}")
         try:

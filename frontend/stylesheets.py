@@ -19,7 +19,7 @@ STYLESHEETS: Final[dict[str, str]] = {
         tokens base header page navigation layout card prose button icon key stats facts badge mark progress
         chart strip alert empty tabs pagination menu dialog fold form filters values copy diff steps-list
     """,
-    "tables": "table heat plot scatter trend verdict",
+    "tables": "table bulk heat plot scatter trend verdict",
     "transcript": "message text structure message-menu source call result suggestions",
     "workbench": "desk save panel tool find pin step controls rail closing-reason keys mobile-bar",
     "review": "task annotator-labels case",

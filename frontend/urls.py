@@ -94,6 +94,8 @@ project = [
     page(PROJECT + "audit/", audit.audit, "audit"),
     page(PROJECT + "audit/export/", audit.export, "audit-export"),
     page(PROJECT + "claims/", claims.claims, "claims"),
+    page(PROJECT + "claims/take-back/", claims.take_back, "claims-take-back"),
+    page(PROJECT + "claims/take-cases-back/", claims.take_cases_back, "cases-take-back"),
     page(PROJECT + "members/", members.members, "members"),
     page(PROJECT + "members/invite/", members.invite, "invite"),
     page(PROJECT + "members/invitations/<int:pk>/link/", members.renew, "invitation-renew"),
@@ -103,6 +105,7 @@ project = [
 
 data = [
     page(PROJECT + "import/", imports.imports, "imports"),
+    page(PROJECT + "import/discard-previews/", imports.discard_previews, "imports-discard"),
     page(PROJECT + "import/status/", imports.status, "import-status"),
     page(PROJECT + "import/<int:pk>/", imports.detail, "import-detail"),
     page(PROJECT + "import/<int:pk>/abandon/", imports.abandon, "import-abandon"),
@@ -132,10 +135,9 @@ labelling = [
     page("assignments/<int:pk>/resume/", my_work.resume, "resume"),
     page("assignments/<int:pk>/reopen/", my_work.reopen, "assignment-reopen"),
     page("assignments/<int:pk>/look-again/", look_again.begin, "assignment-look-again"),
-    page("assignments/<int:pk>/take-back/", claims.take_back, "claim-take-back"),
     page(PROJECT + "adjudication/", disputes.queue, "adjudication-queue"),
     page(PROJECT + "adjudication/take/<int:pk>/", disputes.take, "adjudication-take"),
-    page(PROJECT + "adjudication/assign/<int:pk>/", disputes.assign, "adjudication-assign"),
+    page(PROJECT + "adjudication/assign/", disputes.assign, "adjudication-assign"),
     page("adjudications/<int:pk>/", adjudication.adjudication, "adjudication"),
     page("discussions/", discussions.mine, "discussions"),
     page("discussions/<int:pk>/", discussions.discussion, "discussion"),
@@ -152,7 +154,6 @@ labelling = [
     page("adjudications/<int:pk>/reopen/", adjudication.reopen, "adjudicate-reopen"),
     page("adjudications/<int:pk>/example/", examples.mark, "example-mark"),
     page("examples/<int:pk>/remove/", examples.unmark, "example-remove"),
-    page("adjudications/<int:pk>/take-back/", claims.take_case_back, "case-take-back"),
 ]
 
 JUDGE = PROJECT + "judges/<int:pk>/"

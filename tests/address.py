@@ -40,6 +40,16 @@ def pk(name: str, *, of_project: bool = False) -> Fill:
     return fill
 
 
+def chosen(name: str, field: str = "chosen") -> Fill:
+    """A body that chooses one thing, by its id in the world, or a trajectory by its place."""
+
+    def fill(world: World) -> Mapping[str, Any]:
+        number = world.at[name].pk if name in world.at else int(world.ids[name])
+        return {field: [number]}
+
+    return fill
+
+
 def within(place: str, **more: int) -> Fill:
     """Something inside a trajectory."""
     return lambda world: {"pk": Id.of(world.at[place]), **more}

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.address import Address, answer, kind, looks, pk, run_action, slug, within
+from tests.address import Address, answer, chosen, kind, looks, pk, run_action, slug, within
 from tests.release_addresses import release_api, release_pages
 from tests.world import World
 
@@ -56,8 +56,9 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "first-steps-close", slug)
     yield Address(f + "claims", slug)
     for whose in ("ann-shared", "ben-theirs", "ben-shared"):
-        yield Address(f + "claim-take-back", pk(whose), whose)
-    yield Address(f + "case-take-back", pk("case"))
+        yield Address(f + "claims-take-back", slug, whose, body=chosen(whose))
+    yield Address(f + "cases-take-back", slug, body=chosen("case"))
+    yield Address(f + "imports-discard", slug)
     yield Address(f + "guidelines-edit", slug, body={"text": "New"})
     yield from looks(f, "look-again-undo", "1")
     yield Address(f + "subset", pk("subset", of_project=True), body={"suspend_on_user_turn": "on"})
@@ -102,7 +103,7 @@ def _pages() -> Iterator[Address]:
     for whose in ("ann-shared", "ben-shared"):
         yield Address(f + "assignment-reopen", pk(whose), whose)
     yield Address(f + "adjudication-take", pk("waiting", of_project=True))
-    yield Address(f + "adjudication-assign", pk("waiting", of_project=True), body={"adjudicator": "judith"})
+    yield Address(f + "adjudication-assign", slug, body=chosen("waiting"))
     for case in ("case", "settled"):
         key = "case" if case == "case" else "decided"
         yield Address(f + "adjudication", pk(key), case)
@@ -242,8 +243,10 @@ def _api() -> Iterator[Address]:
         yield Address(a + "trajectory-atif", pk(place), place)
         yield Address(a + "judgements", pk(place), place)
     for whose in ("ann-shared", "ben-theirs", "ben-shared"):
-        yield Address(a + "claim-take-back", pk(whose), whose, body={"reason": "idle"})
-    yield Address(a + "case-take-back", pk("case"))
+        yield Address(a + "claims-take-back", slug, whose, body=chosen(whose, "assignments"))
+    yield Address(a + "cases-take-back", slug, body=chosen("case", "adjudications"))
+    yield Address(a + "disputes-assign", slug, body=chosen("waiting", "trajectories"))
+    yield Address(a + "imports-discard", slug)
     save = {"op_id": "m", "changes": []}
     everybodys = ("ann-shared", "ann-dispute", "ben-shared", "admin-seen", "cleo-agreed", "cleo-returned")
     for whose in (*everybodys, *INSIDERS):

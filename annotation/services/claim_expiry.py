@@ -56,8 +56,9 @@ def expire(
     because: ExpiryReason,
     reason: str = "",
     now: datetime | None = None,
-) -> int:
-    """End open claims: the drafts stay, the slots are free; how many. For services that asked permission.
+) -> list[Assignment]:
+    """End open claims: the drafts stay, the slots are free; those that ended. For services that asked
+    permission.
 
     `claims` come from `lock_claims`, in the transaction that this is part of.
     """
@@ -93,13 +94,15 @@ def expire(
         )
         if because is not ExpiryReason.LEFT:
             notices.tell_one(user=claim.annotator_id, kind=NoticeKind.CLAIM_ENDED, now=now, assignment=claim)
-    return len(ended)
+    return ended
 
 
-def release_cases(*, actor: Actor, cases: QuerySet[Adjudication], because: ExpiryReason) -> int:
-    """Hand open cases back undecided in somebody's place; how many. The decisions so far stay with them."""
+def release_cases(
+    *, actor: Actor, cases: QuerySet[Adjudication], because: ExpiryReason
+) -> list[Adjudication]:
+    """Hand open cases back undecided in somebody's place; which. The decisions so far stay with them."""
     rows = cases.filter(state=AdjudicationState.OPEN).select_related("project", "adjudicator")
-    released = 0
+    released = []
     for case in rows.select_for_update(no_key=True, of=("self",)).order_by("pk"):
         advance(Adjudication, case.pk, AdjudicationState.OPEN, AdjudicationState.RELEASED)
         audit.record(
@@ -110,7 +113,7 @@ def release_cases(*, actor: Actor, cases: QuerySet[Adjudication], because: Expir
             username=case.adjudicator.username,
             because=because.value,
         )
-        released += 1
+        released.append(case)
     return released
 
 
@@ -143,10 +146,11 @@ def _left(now: datetime) -> int:
         with transaction.atomic():
             hold(User(pk=user))
             locked = lock_claims(claims.filter(annotator=user))
-            ended += release_cases(
+            released = release_cases(
                 actor=OPERATOR, cases=cases.filter(adjudicator=user), because=ExpiryReason.LEFT
             )
-            ended += expire(actor=OPERATOR, claims=locked, because=ExpiryReason.LEFT, now=now)
+            expired = expire(actor=OPERATOR, claims=locked, because=ExpiryReason.LEFT, now=now)
+            ended += len(released) + len(expired)
     return ended
 
 
@@ -186,5 +190,5 @@ def _unused(days: int, now: datetime) -> int:
             with transaction.atomic():
                 locked = lock_claims(same.annotate(event_at=Subquery(events[:1])))
                 still = [claim_ for claim_ in locked if getattr(claim_, "event_at", None) == claim.event_at]
-                touched += expire(actor=OPERATOR, claims=still, because=ExpiryReason.UNUSED, now=now)
+                touched += len(expire(actor=OPERATOR, claims=still, because=ExpiryReason.UNUSED, now=now))
     return touched

@@ -10,7 +10,7 @@ from annotation.core.vocabulary import RULINGS, AdjudicationState
 from annotation.reports.cases.disputes import AGES, DISPUTE_SIZES, SORTS
 from annotation.services.judged_steps import MAX_NOTE
 
-from .base import Input, Output, Query, StoredText, Value, Whole, words
+from .base import Chosen, Input, Output, Query, Refusal, StoredText, Value, Whole, words
 from .people import Person
 from .trajectories import LabelledItem, Side, Trajectory
 
@@ -51,12 +51,26 @@ class Dispute(Output):
 
 
 class NewCase(Input):
-    """Which disputed trajectory to take, or to whom an admin assigns it."""
+    """Which disputed trajectory to take."""
 
     trajectory = Whole(min_value=1, max_value=2**63 - 1)
+
+
+class NewAssignment(Input):
+    """Which disputed trajectories to assign, and to whom."""
+
+    trajectories = Chosen()
     adjudicator = serializers.CharField(
-        required=False, max_length=150, help_text="A user name: whom to assign it to, instead of taking it."
+        required=False,
+        max_length=150,
+        help_text="A user name; without one they are shared evenly among all who have not labelled them.",
     )
+
+
+class CasesTakenBack(Input):
+    """Which open cases to hand back in their adjudicators' place."""
+
+    adjudications = Chosen()
 
 
 class CaseRow(Output):
@@ -70,6 +84,20 @@ class CaseRow(Output):
     state = serializers.ChoiceField(choices=ADJUDICATION_STATES)
     opened_at = serializers.DateTimeField()
     decided_at = serializers.DateTimeField(allow_null=True)
+
+
+class AssignedCases(Output):
+    """The cases that adjudicators have now, and the trajectories (by `id`) of which nobody got the case."""
+
+    cases = CaseRow(many=True)
+    refused = Refusal(many=True)
+
+
+class ReleasedCases(Output):
+    """The cases that were handed back, and those of which nothing was done."""
+
+    released = serializers.ListField(child=serializers.IntegerField())
+    refused = Refusal(many=True)
 
 
 class Case(CaseRow):

@@ -9,7 +9,7 @@ from annotation.services.assign import MAX_REASON
 from annotation.services.label import MAX_CHANGES
 from annotation.services.label.trajectory_flags import MAX_ACTIVE_MS
 
-from .base import Input, Output, Query, Sentence, StoredText, Value, Whole, words
+from .base import Chosen, Input, Output, Query, Refusal, Sentence, StoredText, Value, Whole, words
 from .people import Person
 from .trajectories import Trajectory
 
@@ -54,9 +54,17 @@ class OpenClaim(Output):
 
 
 class TakeBack(Input):
-    """Why; the annotator reads it in their list of work."""
+    """Which unfinished assignments to end, and why; the annotators read it in their lists of work."""
 
+    assignments = Chosen()
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_REASON)
+
+
+class TakenBack(Output):
+    """The assignments that ended, and those of which nothing was done."""
+
+    expired = serializers.ListField(child=serializers.IntegerField())
+    refused = Refusal(many=True)
 
 
 class AssignmentFilter(Query):

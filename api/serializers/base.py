@@ -14,6 +14,7 @@ from annotation.core.vocabulary import Role
 from annotation.language import translated
 
 MAX_BIGINT = 2**63 - 1
+MAX_CHOSEN = 500
 
 
 class Output(serializers.Serializer[Any]):
@@ -65,6 +66,23 @@ class Whole(serializers.IntegerField):
         if type(data) is not int:
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class Chosen(serializers.ListField):
+    """The ids of chosen rows."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        child = Whole(min_value=1, max_value=MAX_BIGINT)
+        super().__init__(**{"child": child, "min_length": 1, "max_length": MAX_CHOSEN, **kwargs})
+
+
+class Refusal(Output):
+    """One of the chosen rows with which nothing was done, and why."""
+
+    id = serializers.IntegerField()
+    record_id = StoredText()
+    code = serializers.CharField()
+    message = Sentence()
 
 
 @extend_schema_field({"type": "array", "items": {"type": "string", "enum": [role.value for role in Role]}})

@@ -168,6 +168,12 @@ class UploadForm(ImportOptions):
     file = serializers.FileField(allow_empty_file=True)
 
 
+class Discarded(Output):
+    """How many files were discarded."""
+
+    discarded = serializers.IntegerField()
+
+
 class JudgeName(Query):
     """Whose suggestions the labels shall be."""
 

@@ -18,7 +18,7 @@ from annotation.services import adjudicate, noted_reads
 
 from ..serializers import adjudications as shapes
 from . import trajectories
-from .base import ProjectView, View, fetch
+from .base import ProjectView, View, fetch, fetch_all, refusals
 
 CASES = Adjudication.objects.select_related(
     "project", "adjudicator", "trajectory__project", "trajectory__subset", "trajectory__task"
@@ -58,20 +58,39 @@ class Cases(ProjectView):
     @extend_schema(summary="Take a dispute", request=shapes.NewCase, responses={201: shapes.Case})
     def post(self, request: Request, slug: str) -> Response:
         """Open the case of a disputed trajectory. For adjudicators who have not labelled it. Conflict
-        (`case_taken`) when somebody was faster; one's own open case is simply given again. Admins assign it
-        with `adjudicator`, to nobody who has labelled it."""
+        (`case_taken`) when somebody was faster; one's own open case is simply given again."""
         project = self.project()
         body = self.parsed(shapes.NewCase)
-        require(self.user, "assign" if "adjudicator" in body else "adjudicate", project)
+        require(self.user, "adjudicate", project)
         rows = Trajectory.objects.filter(project=project).select_related("project")
         trajectory = fetch(self.user, rows, pk=body["trajectory"])
-        if "adjudicator" in body:
-            person = fetch(self.user, User.objects.all(), username=body["adjudicator"])
-            made = adjudicate.assign_case(actor=self.user, trajectory=trajectory, adjudicator=person)
-        else:
-            made = adjudicate.open_case(actor=self.user, trajectory=trajectory)
+        made = adjudicate.open_case(actor=self.user, trajectory=trajectory)
         row = fetch(self.user, CASES.all(), pk=made.pk)
         return Response(shapes.Case(row).data, status=status.HTTP_201_CREATED)
+
+
+class Assigning(ProjectView):
+    """`/projects/<slug>/disputes/assign/`"""
+
+    noun = "adjudications"
+
+    @extend_schema(summary="Assign disputes", request=shapes.NewAssignment, responses=shapes.AssignedCases)
+    def post(self, request: Request, slug: str) -> Response:
+        """Assign disputed trajectories to an adjudicator, or share them evenly: the fewest open cases first.
+        Nobody gets what they have labelled. What is refused (`case_taken`, `case_closed`, `not_disputed`,
+        `invalid`) keeps no other from being assigned. For admins."""
+        project = self.project()
+        require(self.user, "assign", project)
+        body = self.parsed(shapes.NewAssignment)
+        rows = fetch_all(self.user, Trajectory.objects.filter(project=project), body["trajectories"])
+        name = body.get("adjudicator")
+        person = None if name is None else fetch(self.user, User.objects.all(), username=name)
+        found = adjudicate.assign_cases(
+            actor=self.user, project=project, trajectories=rows, adjudicator=person
+        )
+        cases = fetch_all(self.user, CASES.all(), [case.pk for case in found.done])
+        answer = {"cases": cases, "refused": refusals(found.refused, of="record_id")}
+        return Response(shapes.AssignedCases(answer).data)
 
 
 class Mine(View):
@@ -189,16 +208,22 @@ class HandBack(Mine):
         return self.again(pk)
 
 
-class TakeBack(View):
-    """`/adjudications/<id>/take-back/`"""
+class TakeBack(ProjectView):
+    """`/projects/<slug>/adjudications/take-back/`"""
 
     noun = "adjudications"
 
-    @extend_schema(summary="Take a case back", request=None, responses={204: None})
-    def post(self, request: Request, pk: int) -> Response:
-        """Hand somebody's open case back in their place; another adjudicator may take it. For admins."""
-        adjudicate.take_case_back(actor=self.user, adjudication=fetch(self.user, CASES.all(), pk=pk))
-        return Response(status=status.HTTP_204_NO_CONTENT)
+    @extend_schema(summary="Take cases back", request=shapes.CasesTakenBack, responses=shapes.ReleasedCases)
+    def post(self, request: Request, slug: str) -> Response:
+        """Hand open cases back in their adjudicators' place; others may take them. Those that are not open
+        any more are refused (`case_closed`), and keep no other from being handed back. For admins."""
+        project = self.project()
+        require(self.user, "assign", project)
+        keys = self.parsed(shapes.CasesTakenBack)["adjudications"]
+        cases = fetch_all(self.user, CASES.filter(project=project), keys)
+        found = adjudicate.take_cases_back(actor=self.user, project=project, adjudications=cases)
+        answer = {"released": [row.pk for row in found.done], "refused": refusals(found.refused)}
+        return Response(shapes.ReleasedCases(answer).data)
 
 
 class Reopen(View):

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import Assignment
-from annotation.policies import own, visible
+from annotation.policies import own, require, visible
 from annotation.policies.rechecks import not_closed
 from annotation.reports.work import claims
 from annotation.reports.work.workbench import Workbench, workbench
@@ -18,7 +18,7 @@ from annotation.services import assign, label
 
 from ..serializers import assignments as shapes
 from . import trajectories
-from .base import ProjectView, View, fetch, only_row
+from .base import ProjectView, View, fetch, fetch_all, only_row, refusals
 
 # everything an assignment is shown with
 ASSIGNMENTS = Assignment.stored.select_related(
@@ -76,18 +76,23 @@ class OpenClaims(ProjectView):
         return self.page(claims.open_claims(actor=self.user, project=self.project()), shapes.OpenClaim)
 
 
-class TakeBack(View):
-    """`/assignments/<id>/take-back/`"""
+class TakeBack(ProjectView):
+    """`/projects/<slug>/claims/take-back/`"""
 
     noun = "assignments"
 
-    @extend_schema(summary="Take an assignment back", request=shapes.TakeBack, responses={204: None})
-    def post(self, request: Request, pk: int) -> Response:
-        """End somebody's unfinished assignment, so that others can claim its place; the draft is kept. For
-        admins. Conflict (`not_open`) when it is not open any more."""
-        claim = fetch(self.user, ASSIGNMENTS.all(), pk=pk)
-        assign.take_back(actor=self.user, assignment=claim, **self.parsed(shapes.TakeBack))
-        return Response(status=status.HTTP_204_NO_CONTENT)
+    @extend_schema(summary="Take assignments back", request=shapes.TakeBack, responses=shapes.TakenBack)
+    def post(self, request: Request, slug: str) -> Response:
+        """End unfinished assignments of people, so that others can claim their places; the drafts are kept.
+        For admins. Those that are not open any more are refused (`not_open`), and keep no other from being
+        taken back."""
+        project = self.project()
+        require(self.user, "assign", project)
+        body = self.parsed(shapes.TakeBack)
+        claims = fetch_all(self.user, ASSIGNMENTS.filter(project=project), body.pop("assignments"))
+        found = assign.take_back(actor=self.user, project=project, assignments=claims, **body)
+        ended = {"expired": [row.pk for row in found.done], "refused": refusals(found.refused)}
+        return Response(shapes.TakenBack(ended).data)
 
 
 class Mine(View):

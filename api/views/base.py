@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from operator import attrgetter
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, TypeVar, cast
 
@@ -14,7 +15,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.core.errors import Invalid, NotFound, TooLarge
+from annotation.core.errors import Invalid, NotFound, TooLarge, TristepError
 from annotation.core.label_files import MAX_FILE
 from annotation.models import Project, User
 from annotation.policies import visible
@@ -32,6 +33,24 @@ def fetch(user: Any, queryset: QuerySet[M], **lookup: Any) -> M:
     if any(isinstance(value, str) and "\x00" in value for value in lookup.values()):
         return only_row(queryset.none())
     return only_row(visible(user, queryset).filter(**lookup))
+
+
+def fetch_all(user: Any, queryset: QuerySet[M], keys: Collection[int]) -> list[M]:
+    """The visible rows of these keys, by key. Raises NotFound when one is not there or not to be seen."""
+    rows = list(visible(user, queryset).filter(pk__in=keys).order_by("pk"))
+    if len(rows) < len(set(keys)):
+        raise NotFound(_("This does not exist, or you may not see it."))
+    return rows
+
+
+def refusals(
+    refused: Iterable[tuple[Model, TristepError]], of: str = "trajectory.record_id"
+) -> list[dict[str, Any]]:
+    """What was not done with chosen rows, as `Refusal` shows it; `of`: the record of a row."""
+    return [
+        {"id": row.pk, "record_id": attrgetter(of)(row), "code": error.code, "message": error.message}
+        for row, error in refused
+    ]
 
 
 def only_row(rows: QuerySet[M]) -> M:

@@ -203,3 +203,15 @@ class Abandon(View):
         ingest.abandon(actor=self.user, source=source)
         source.refresh_from_db()
         return Response(shapes.ImportDetail(source).data)
+
+
+class DiscardPreviews(ProjectView):
+    """`/projects/<slug>/imports/discard-previews/`"""
+
+    noun = "imports"
+
+    @extend_schema(summary="Discard all previews", request=None, responses=shapes.Discarded)
+    def post(self, request: Request, slug: str) -> Response:
+        """Abandon all files that were uploaded with `preview` and are not imported yet. For admins."""
+        rows = ingest.discard_previews(actor=self.user, project=self.project())
+        return Response({"discarded": len(rows)})

@@ -24,6 +24,7 @@ from .shape import ok, refused
 
 DISPUTES = "/projects/bench/disputes/"
 CASES = "/projects/bench/adjudications/"
+ASSIGN = "/projects/bench/disputes/assign/"
 
 
 @shared_rows
@@ -55,12 +56,30 @@ def test_admin_assigns_a_case_to_who_has_not_labelled_it(
     by: Callers, disputed: Trajectory, cast: Cast
 ) -> None:
     make_member(cast.project, cast.ben, "annotator", "adjudicator")
-    refused(by.admin.post(CASES, {"trajectory": disputed.pk, "adjudicator": "ben"}), 400)
-    refused(by.admin.post(CASES, {"trajectory": disputed.pk, "adjudicator": "oscar"}), 404)
-    refused(by.judith.post(CASES, {"trajectory": disputed.pk, "adjudicator": "judith"}), 403)
-    case = ok(by.admin.post(CASES, {"trajectory": disputed.pk, "adjudicator": "judith"}), 201)
+    one = {"trajectories": [disputed.pk]}
+    (left,) = ok(by.admin.post(ASSIGN, {**one, "adjudicator": "ben"}))["refused"]
+    assert (left["id"], left["record_id"], left["code"]) == (disputed.pk, disputed.record_id, "invalid")
+    refused(by.admin.post(ASSIGN, {**one, "adjudicator": "oscar"}), 404)
+    refused(by.admin.post(ASSIGN, {**one, "adjudicator": "cleo"}), 400)
+    refused(by.admin.post(ASSIGN, {"trajectories": [disputed.pk, 999_999]}), 404)
+    refused(by.admin.post(ASSIGN, {"trajectories": []}), 400)
+    refused(by.judith.post(ASSIGN, one), 403)
+    (case,) = ok(by.admin.post(ASSIGN, one))["cases"]
     assert case["adjudicator"]["username"] == "judith"
     assert ok(by.judith.get(f"/adjudications/{case['id']}/"))["case"]["state"] == "open"
+    again = ok(by.admin.post(ASSIGN, one))
+    assert (again["cases"], again["refused"][0]["code"]) == ([], "case_taken")
+    assert ok(by.admin.post(ASSIGN, {**one, "adjudicator": "judith"}))["cases"] == [case]
+
+
+def test_cases_are_taken_back_by_admins_and_the_closed_ones_are_named(
+    by: Callers, disputed: Trajectory, cast: Cast
+) -> None:
+    case, url = open_case(cast.judith, disputed), f"{CASES}take-back/"
+    refused(by.judith.post(url, {"adjudications": [case.pk]}), 403)
+    assert ok(by.admin.post(url, {"adjudications": [case.pk]})) == {"released": [case.pk], "refused": []}
+    again = ok(by.admin.post(url, {"adjudications": [case.pk]}))
+    assert [row["code"] for row in again["refused"]] == ["case_closed"]
 
 
 def test_case_shows_a_and_b_without_names_and_is_decided_and_closed(

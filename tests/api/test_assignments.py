@@ -190,6 +190,16 @@ def test_return_keeps_the_draft_and_resuming_finds_it(by: Callers, claimed: Assi
     assert ok(by.ann.get(f"/assignments/{claimed.pk}/"))["steps"][0]["note"] == "half-way"
 
 
+def test_claims_are_taken_back_by_admins_with_a_reason(by: Callers, claimed: Assignment) -> None:
+    url, asked = "/projects/bench/claims/take-back/", {"assignments": [claimed.pk], "reason": "idle"}
+    refused(by.ann.post(url, asked), 403)
+    assert ok(by.admin.post(url, asked)) == {"expired": [claimed.pk], "refused": []}
+    (mine,) = ok(by.ann.get("/projects/bench/assignments/"))["results"]
+    assert (mine["state"], mine["return_reason"]) == ("expired", "idle")
+    (left,) = ok(by.admin.post(url, asked))["refused"]
+    assert (left["id"], left["code"]) == (claimed.pk, "not_open")
+
+
 def test_resume_is_refused_when_the_places_are_taken(by: Callers, claimed: Assignment, cast: Cast) -> None:
     ok(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": "tired"}))
     for user in (cast.ben, cast.cleo):

@@ -129,6 +129,16 @@ def test_import_that_is_unfinished_is_abandoned_once(by: Callers) -> None:
     refused(by.admin.post(f"/imports/{made['id']}/abandon/"), 409, "import_ended")
 
 
+def test_previews_are_discarded_together_and_nothing_else(by: Callers) -> None:
+    queued = ok(form(by.admin, jsonl(make_records(1))), 202)
+    waiting = [ok(form(by.admin, jsonl(make_records(1)), preview="true"), 202) for _ in range(2)]
+    refused(by.ann.post(f"{IMPORTS}discard-previews/"), 403)
+    assert ok(by.admin.post(f"{IMPORTS}discard-previews/")) == {"discarded": 2}
+    assert ok(by.admin.post(f"{IMPORTS}discard-previews/")) == {"discarded": 0}
+    states = {row["id"]: row["state"] for row in ok(by.admin.get(IMPORTS))["results"]}
+    assert states == {queued["id"]: "queued", **{row["id"]: "abandoned" for row in waiting}}
+
+
 def test_imports_are_for_admins(by: Callers) -> None:
     made = ok(form(by.admin, jsonl(make_records(1))), 202)
     for caller in (by.ann, by.judith):

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.models import Adjudication, AuditEvent, Dispute, Exposure, Trajectory
+from annotation.models import Adjudication, AuditEvent, Dispute, Exposure, Membership, Notice, Trajectory
+from annotation.services import projects
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 
@@ -39,10 +40,10 @@ def disputes(cast):
 
 def queue(client, at, disputes, query=""):
     """The names of the disputes that the queue shows, in its order."""
-    names = {row.pk: name for name, row in disputes.items()}
+    names = {row.record_id: name for name, row in disputes.items()}
     response = client.get(at(QUEUE, "bench") + query)
     assert response.status_code == 200
-    return [names[row["dispute"].pk] for row in response.context["rows"]]
+    return [names[row.trajectory.record_id] for row in response.context["list"].page]
 
 
 @pytest.mark.parametrize(
@@ -89,8 +90,8 @@ def test_filter_that_does_not_exist_is_refused_in_one_sentence(browse, at, dispu
 
 def test_queue_is_taken_from_in_its_order_and_keeps_the_filter_over_pages(browse, at, disputes, cast):
     client = browse("judith")
-    shown = client.get(at(QUEUE, "bench") + "?sort=most").context
-    assert shown["first"].pk == disputes["neutral"].pk
+    (following,) = client.get(at(QUEUE, "bench") + "?sort=most").context["actions"]
+    assert f'action="{at("adjudication-take", "bench", disputes["neutral"].pk)}"' in following
 
     taken = client.post(at("adjudication-take", "bench", disputes["neutral"].pk))
 
@@ -112,60 +113,115 @@ def test_second_adjudicator_reads_that_a_case_is_taken(browse, at, disputes, cas
 
 
 # ── Assigning ─────────────────────────────
-def assign(client, at, trajectory, username):
-    url = at("adjudication-assign", "bench", trajectory.pk)
-    return client.post(url, {"adjudicator": username}, follow=True)
+def assign(client, at, rows, username="", query=""):
+    url = at("adjudication-assign", "bench") + query
+    return client.post(url, {"adjudicator": username, "chosen": [row.pk for row in rows]}, follow=True)
 
 
-def test_case_is_assigned_by_an_admin_and_seen_when_it_is_opened(browse, at, disputes, cast, text):
-    answer = assign(browse("admin"), at, disputes["flip"], "judith")
+def offered(client, at):
+    """The user names that a case can be assigned to, and the trajectories that can be chosen."""
+    shown = client.get(at(QUEUE, "bench")).context["list"]
+    names = [name for name, _ in shown.bulk.fields[0].choices]
+    return names, [row.pk for row in shown.table.rows if shown.table.may_choose(row)]
 
-    assert f"{disputes['flip'].record_id} is assigned to Judith." in text(answer)
-    case = Adjudication.objects.get()
-    assert (case.adjudicator, case.state) == (cast.judith, "open")
+
+def test_disputes_are_assigned_by_an_admin_and_seen_when_they_are_opened(browse, at, disputes, cast, text):
+    boss, rows = browse("admin"), [disputes["flip"], disputes["onset"]]
+
+    answer = assign(boss, at, rows, "judith", "?kind=sign_flip&sort=newest")
+
+    assert answer.redirect_chain == [(at(QUEUE, "bench") + "?kind=sign_flip&sort=newest", 302)]
+    assert "2 cases are assigned: Judith 2." in text(answer)
+    cases = Adjudication.objects.order_by("trajectory")
+    assert [(case.trajectory, case.adjudicator, case.state) for case in cases] == [
+        (row, cast.judith, "open") for row in rows
+    ]
+    assert AuditEvent.objects.filter(verb="case.assign", actor=cast.admin).count() == 2
+    assert Notice.objects.filter(user=cast.judith, kind="case_given").count() == 1
     assert not Exposure.objects.filter(user=cast.judith).exists()
-    assert AuditEvent.objects.filter(verb="case.assign", actor=cast.admin).count() == 1
-    browse("judith").get(at("adjudication", case.pk))
+    browse("judith").get(at("adjudication", cases[0].pk))
     assert Exposure.objects.filter(user=cast.judith, trajectory=disputes["flip"]).exists()
 
 
-@pytest.mark.parametrize("who", ["ben", "cleo", "oscar", "nobody", ""])
-def test_case_is_assigned_to_nobody_who_labelled_it_or_is_no_adjudicator(
+def test_disputes_are_shared_evenly_and_what_is_settled_by_then_is_said_by_name(
+    browse, at, disputes, cast, text
+):
+    people.make_member(cast.project, cast.oscar, "adjudicator")
+    people.make_member(cast.project, cast.ben, "annotator", "adjudicator")
+    assert offered(browse("admin"), at)[0] == ["", "ben", "judith", "oscar"]
+    people.open_case(cast.judith, disputes["flip"])
+
+    answer = assign(browse("admin"), at, disputes.values())
+
+    # judith has one open already, and ben labelled them all
+    assert "3 cases are assigned: Judith 1, Oscar 2." in text(answer)
+    assert f"{disputes['flip'].record_id}: Another adjudicator has this case." in text(answer)
+    again = assign(browse("admin"), at, disputes.values())
+    assert ", ".join(row.record_id for row in disputes.values()) in text(again)
+    assert Adjudication.objects.count() == 4
+
+
+@pytest.mark.parametrize("who", ["ben", "cleo", "oscar", "nobody"])
+def test_dispute_is_assigned_to_nobody_who_labelled_it_or_is_no_adjudicator(
     browse, at, disputes, cast, text, who
 ):
     people.make_member(cast.project, cast.ben, "annotator", "adjudicator")
-    client = browse("admin")
-    offered = client.get(at(QUEUE, "bench")).context["rows"][0]["assign"]
-    assert offered == [cast.judith]
 
-    answer = assign(client, at, disputes["flip"], who)
+    answer = assign(browse("admin"), at, [disputes["flip"]], who)
 
+    reasons = {
+        "ben": f"{disputes['flip'].record_id}: Ben has labelled this trajectory; another must decide it.",
+        "cleo": "Cleo is no adjudicator of this project.",
+    }
     assert not Adjudication.objects.exists()
-    assert f"{disputes['flip'].record_id}: " in text(answer)
+    assert answer.status_code == 404 if who not in reasons else reasons[who] in text(answer)
 
 
-def test_case_that_somebody_has_is_not_assigned_again(browse, at, disputes, cast, text):
-    people.make_member(cast.project, cast.oscar, "adjudicator")
-    people.open_case(cast.oscar, disputes["flip"])
+def test_choosing_nothing_or_what_one_may_not_see_assigns_nothing(browse, at, disputes, cast, text):
+    boss = browse("admin")
+    assert "Choose at least one." in text(assign(boss, at, []))
+    elsewhere = people.make_project("other")
+    people.import_records(elsewhere, [people.make_record(9)])
+    hidden = Trajectory.objects.get(project=elsewhere)
+    assert assign(boss, at, [disputes["flip"], hidden], "judith").status_code == 404
+    url = at("adjudication-assign", "bench")
+    for chosen in ("0", "-1", "x", "9" * 40, "²"):
+        assert boss.post(url, {"chosen": [chosen, disputes["flip"].pk]}).status_code == 404
+    assert not Adjudication.objects.exists()
 
-    answer = assign(browse("admin"), at, disputes["flip"], "judith")
 
-    assert "Another adjudicator has this case." in text(answer)
-    assert Adjudication.objects.get().adjudicator == cast.oscar
-
-
-def test_case_is_assigned_by_admins_only(browse, at, disputes):
+def test_disputes_are_assigned_by_admins_only(browse, at, disputes):
     for who in ("ann", "judith"):
-        assert assign(browse(who), at, disputes["flip"], "judith").status_code in (403, 404)
+        assert assign(browse(who), at, [disputes["flip"]], "judith").status_code in (403, 404)
+        assert b'name="chosen"' not in browse(who).get(at(QUEUE, "bench")).content
     assert browse("ann").get(at(QUEUE, "bench")).status_code == 403
     assert not Adjudication.objects.exists()
 
 
+def test_admin_reads_a_dispute_that_they_may_read(browse, at, disputes, cast):
+    address = at("trajectory", "bench", disputes["flip"].pk).encode()
+    assert address in browse("admin").get(at(QUEUE, "bench")).content
+    assert address not in browse("judith").get(at(QUEUE, "bench")).content
+
+
 def test_admin_who_labelled_and_adjudicates_assigns_but_does_not_take(browse, at, disputes, cast):
     people.make_member(cast.project, cast.ann, "annotator", "adjudicator", "admin")
+    client = browse("ann")
 
-    shown = browse("ann").get(at(QUEUE, "bench")).context
+    shown = client.get(at(QUEUE, "bench"))
 
-    assert [row["take"] for row in shown["rows"]] == [False] * 4
-    assert shown["rows"][0]["assign"] == [cast.judith]
-    assert shown["first"] is None
+    assert at("adjudication-take", "bench", disputes["flip"].pk).encode() not in shown.content
+    assert offered(client, at) == (["", "ann", "judith"], [row.pk for row in disputes.values()])
+
+
+def test_dispute_that_no_adjudicator_may_decide_cannot_be_chosen(browse, at, disputes, cast, text):
+    projects.remove_member(
+        actor=cast.admin, membership=Membership.objects.get(project=cast.project, user=cast.judith)
+    )
+    people.make_member(cast.project, cast.ben, "annotator", "adjudicator")
+
+    shown = browse("admin").get(at(QUEUE, "bench"))
+
+    assert b'name="chosen"' not in shown.content and b"data-chosen" not in shown.content
+    assert text(shown).count("All adjudicators have labelled it.") == 4
+    assert "Every adjudicator has labelled this" in text(assign(browse("admin"), at, [disputes["flip"]]))

@@ -140,7 +140,21 @@ def test_file_that_waits_for_a_decision_shows_no_progress(browse, at):
     page = client.get(url).content.decode()
     queued = ImportFile.objects.get(filename="other.jsonl")
     assert [part.split('"')[0] for part in page.split('data-job="')[1:]] == [str(queued.pk)]
-    assert (page.count("not imported yet"), page.count("<progress class=")) == (1, 1)
+    assert (page.count(">not imported yet<"), page.count("<progress class=")) == (1, 1)
+
+
+def test_previews_are_discarded_in_one_act(browse, at, text):
+    client, url = browse("admin"), at("imports", "bench")
+    client.post(url, {"file": [upload(), upload(name="other.jsonl")], "preview": "1"})
+    client.post(url, {"file": upload(name="third.jsonl")})
+    assert "Discard 2 previews" in text(client.get(url))
+    assert browse("judith").post(at("imports-discard", "bench")).status_code == 403
+
+    answer = client.post(at("imports-discard", "bench"), follow=True)
+
+    assert "2 previews were discarded." in text(answer) and "Discard" not in text(answer)
+    left = ImportFile.objects.exclude(state=ImportState.ABANDONED)
+    assert [row.filename for row in left] == ["third.jsonl"]
 
 
 def test_import_is_stopped_and_leaves_nothing(browse, at):

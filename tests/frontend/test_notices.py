@@ -62,7 +62,7 @@ def test_notices_tell_of_claims_and_of_cases_and_lead_there(cast, browse, at, te
     client = browse("cleo")
     first = Notice.objects.get(user=cast.cleo)
     assert client.get(at("notice", first.pk)).headers["Location"] == at("workbench", claim.pk)
-    assign.take_back(actor=cast.admin, assignment=claim, reason="idle")
+    assign.take_back(actor=cast.admin, project=cast.project, assignments=[claim], reason="idle")
     ended = Notice.objects.filter(user=cast.cleo).latest("pk")
     assert ended.kind == "claim_ended"
     page = text(client.get(at("notices")))
@@ -71,7 +71,7 @@ def test_notices_tell_of_claims_and_of_cases_and_lead_there(cast, browse, at, te
 
     people.make_disputed(cast)
     row = Trajectory.objects.get(state="disputed")
-    case = adjudicate.assign_case(actor=cast.admin, trajectory=row, adjudicator=cast.judith)
+    (case,) = adjudicate.assign_cases(actor=cast.admin, project=cast.project, trajectories=[row]).done
     given = Notice.objects.get(user=cast.judith)
     judge = browse("judith")
     assert "A case was assigned to you." in text(judge.get(at("notices")))
@@ -102,8 +102,7 @@ def test_mail_goes_to_who_wants_it_where_there_is_a_mail_server(cast, browse, at
     assert cast.ann.mail_notices is False
     people.import_records(cast.project, 2)
     claims = [people.claim(user, cast.project) for user in (cast.ann, cast.ben)]
-    for claim in claims:
-        assign.take_back(actor=cast.admin, assignment=claim)
+    assign.take_back(actor=cast.admin, project=cast.project, assignments=claims)
     assert notices.mail_due() == 1
     (message,) = mail.outbox
     assert "open “Notices”" in message.body and "Project bench" in message.body

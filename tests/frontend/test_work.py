@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Project, Trajectory
 from annotation.reports.work import my_progress
-from annotation.services import assign
+from annotation.services import assign, label
 from tests import people
 
 
@@ -53,8 +53,9 @@ def test_claim_that_was_taken_back_stands_in_the_list_with_its_reason(browse, ca
     mine = people.claim(cast.ann, cast.project)
     boss = browse("admin")
     assert str(mine.trajectory.record_id) in text(boss.get(at("claims", "bench")))
-    taken = boss.post(at("claim-take-back", mine.pk), {"reason": "You are on leave"}, follow=True)
-    assert "taken back from Ann" in text(taken)
+    asked = {"reason": "You are on leave", "chosen": mine.pk}
+    taken = boss.post(at("claims-take-back", "bench"), asked, follow=True)
+    assert "1 trajectory was taken back" in text(taken)
     assert "No unfinished work" in text(taken)
 
     client = browse("ann")
@@ -83,9 +84,32 @@ def test_claim_that_is_unused_says_when_it_expires(browse, cast, at, text):
 def test_claims_are_taken_back_by_admins_alone(browse, cast, at):
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
-    statuses = {who: browse(who).post(at("claim-take-back", mine.pk)).status_code for who in ("ann", "ben")}
-    assert statuses == {"ann": 403, "ben": 404}
+    for name in ("claims-take-back", "cases-take-back"):
+        assert browse("ann").post(at(name, "bench"), {"chosen": mine.pk}).status_code == 403
     assert browse("ann").get(at("claims", "bench")).status_code == 403
+    # what admins hold themselves seals the others' claims of it
+    people.make_member(cast.project, cast.admin, "admin", "annotator")
+    own = people.claim(cast.admin, cast.project)
+    assert own.trajectory == mine.trajectory
+    url = at("claims-take-back", "bench")
+    assert browse("admin").post(url, {"chosen": [own.pk, mine.pk]}).status_code == 404
+    own.refresh_from_db()
+    assert own.state == AssignmentState.OPEN
+
+
+def test_claims_are_taken_back_together_and_what_was_submitted_meanwhile_is_named(browse, cast, at, text):
+    people.import_records(cast.project, 2)
+    held = [people.claim(user, cast.project) for user in (cast.ann, cast.ben)]
+    people.label_all(held[0])
+    label.submit(actor=cast.ann, assignment=held[0])
+    boss, url = browse("admin"), at("claims-take-back", "bench") + "?sort=done"
+
+    answer = boss.post(url, {"chosen": [row.pk for row in held]}, follow=True)
+
+    assert answer.redirect_chain == [(at("claims", "bench") + "?sort=done", 302)]
+    assert "1 trajectory was taken back; its draft is kept." in text(answer)
+    refused = f"{held[0].trajectory.record_id}: This has already been submitted or returned."
+    assert refused in text(answer)
 
 
 def test_case_is_taken_back_from_its_adjudicator(browse, cast, at, text):
@@ -93,9 +117,11 @@ def test_case_is_taken_back_from_its_adjudicator(browse, cast, at, text):
     people.make_disputed(cast)
     case = people.open_case(cast.judith, Trajectory.objects.get())
     boss = browse("admin")
-    assert "Judith, since" in text(boss.get(at("claims", "bench")))
-    assert "taken back from Judith" in text(boss.post(at("case-take-back", case.pk), follow=True))
-    assert boss.post(at("case-take-back", case.pk)).status_code == 409
+    assert "Judith" in text(boss.get(at("claims", "bench") + "?tab=cases"))
+    url, asked = at("cases-take-back", "bench") + "?tab=cases", {"chosen": case.pk}
+    assert "1 case was taken back." in text(boss.post(url, asked, follow=True))
+    again = text(boss.post(url, asked, follow=True))
+    assert f"{case.trajectory.record_id}: This case is no longer open." in again
 
 
 def test_account_is_closed_and_opened_on_the_people_page(browse, cast, at, text):

@@ -78,10 +78,9 @@ class World(RuleBasedStateMachine):
             self._savepoint.__exit__(None, None, None)
 
     def _finish(self) -> None:
-        for held in Assignment.objects.filter(state=AssignmentState.OPEN):
-            assign.take_back(actor=OPERATOR, assignment=held)
-        for held in Adjudication.objects.filter(state=AdjudicationState.OPEN):
-            adjudicate.take_case_back(actor=OPERATOR, adjudication=held)
+        everything = {"actor": OPERATOR, "project": self.cast.project}
+        assign.take_back(assignments=list(Assignment.objects.all()), **everything)
+        adjudicate.take_cases_back(adjudications=list(Adjudication.objects.all()), **everything)
         for number in range(N):
             fresh = people.make_user(f"fresh{number}")
             people.make_member(self.cast.project, fresh, "annotator")
@@ -160,7 +159,11 @@ class Project(World):
 
     @rule(who=WHO, which=WHICH)
     def take_back(self, who: str, which: int) -> None:
-        self._do(lambda: assign.take_back(actor=self.cast.admin, assignment=self._own(who, which)))
+        self._do(
+            lambda: assign.take_back(
+                actor=self.cast.admin, project=self.cast.project, assignments=[self._own(who, which)]
+            )
+        )
 
     @rule(days=st.sampled_from((1, 4, 20)))
     def wait(self, days: int) -> None:
@@ -176,6 +179,12 @@ class Project(World):
             )
         )
 
+    @rule(who=st.sampled_from(("judith", "ann", "")))
+    def assign_cases(self, who: str) -> None:
+        rows, one = list(Trajectory.objects.all()), self._person(who) if who else None
+        asked = {"actor": self.cast.admin, "project": self.cast.project, "adjudicator": one}
+        self._do(lambda: adjudicate.assign_cases(trajectories=rows, **asked))
+
     @rule(who=WHO, which=WHICH, then=st.sampled_from(("close", "release", "reopen", "take back")))
     def judge(self, who: str, which: int, then: str) -> None:
         def work() -> None:
@@ -190,7 +199,9 @@ class Project(World):
             elif then == "reopen":
                 adjudicate.reopen_case(actor=self._person(who), adjudication=case)
             else:
-                adjudicate.take_case_back(actor=self.cast.admin, adjudication=case)
+                adjudicate.take_cases_back(
+                    actor=self.cast.admin, project=self.cast.project, adjudications=[case]
+                )
 
         self._do(work)
 

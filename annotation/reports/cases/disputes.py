@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -144,11 +144,16 @@ def filtered(
     return disputes.order_by(*SORTS[wanted.sort])
 
 
-def may_adjudicate(*, actor: User, project: Project, disputes: Iterable[Dispute]) -> dict[int, list[User]]:
-    """By trajectory pk, the adjudicators to whom a dispute can be assigned: who has an open account and
-    never held the trajectory. For admins. Two queries for a whole list."""
+def adjudicators(*, actor: User, project: Project) -> list[User]:
+    """The adjudicators of a project whose accounts are open, by user name. For admins. One query."""
     members = Membership.objects.filter(project=project, is_adjudicator=True, user__is_active=True)
-    people = [row.user for row in visible(actor, members).select_related("user").order_by("user__username")]
+    return [row.user for row in visible(actor, members).select_related("user").order_by("user__username")]
+
+
+def may_adjudicate(
+    *, actor: User, people: Sequence[User], disputes: Iterable[Dispute]
+) -> dict[int, list[User]]:
+    """By trajectory pk, those of these people who never held it. For admins. One query for a whole list."""
     wanted = [row.pk for row in disputes]
     held: dict[int, set[int]] = defaultdict(set)
     rows = Assignment.stored.filter(trajectory__in=wanted, annotator__in=[one.pk for one in people])

@@ -1,6 +1,7 @@
 """Adjudicate: one person takes a dispute, decides what is disputed, and closes the case."""
 
-from .claim_case import assign_case, open_case, release_case, reveal, take_case_back
+from .assign_cases import assign_cases
+from .claim_case import open_case, release_case, reveal, take_cases_back
 from .close_case import close_case, reopen_case
 from .deciding import decide, let_majority_stand, withdraw_decision
 from .examples import MAX_TEXT, MAX_TITLE, mark_example, unmark_example
@@ -8,7 +9,7 @@ from .examples import MAX_TEXT, MAX_TITLE, mark_example, unmark_example
 __all__ = [
     "MAX_TEXT",
     "MAX_TITLE",
-    "assign_case",
+    "assign_cases",
     "close_case",
     "decide",
     "let_majority_stand",
@@ -17,7 +18,7 @@ __all__ = [
     "release_case",
     "reopen_case",
     "reveal",
-    "take_case_back",
+    "take_cases_back",
     "unmark_example",
     "withdraw_decision",
 ]

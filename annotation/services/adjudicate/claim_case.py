@@ -1,26 +1,27 @@
 """Take a case, hand it back, and look at what judges suggest in it."""
 
+from collections.abc import Collection
+
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.core.errors import Conflict, Invalid
+from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.resolution import is_disputed
 from annotation.core.vocabulary import (
     AdjudicationState,
     ExpiryReason,
     ExposureKind,
-    NoticeKind,
-    TrajectoryState,
 )
-from annotation.models import Adjudication, Decision, Discussion, Trajectory, User
+from annotation.models import Adjudication, Decision, Discussion, Project, Trajectory, User
 from annotation.models.consensus import new_letter_seed
-from annotation.policies import Actor, allowed, require
+from annotation.policies import Actor, require
 from annotation.reports.judging.suggestions import StepSuggestions, requested_steps, suggestions_for
 
-from .. import audit, claim_expiry, consensus, exposures, notices
+from .. import audit, claim_expiry, consensus, exposures
+from ..chosen import Outcome
 from ..transitions import advance
-from .own_case import has_labelled, own_open, refuse_annotators
+from .own_case import own_open, refusal, refuse_annotators
 
 
 @transaction.atomic
@@ -38,36 +39,6 @@ def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
     return case
 
 
-@transaction.atomic
-def assign_case(*, actor: Actor, trajectory: Trajectory, adjudicator: User) -> Adjudication:
-    """Give a disputed trajectory to an adjudicator, who sees it when they open it; a case that they have
-    already is simply returned.
-
-    Raises Invalid for somebody who is no adjudicator here or has labelled it, Conflict when somebody else has
-    the case or it is not disputed.
-    """
-    require(actor, "assign", trajectory.project)
-    person = claim_expiry.hold(adjudicator)
-    name = str(person)
-    refusal = ""
-    if not allowed(person, "adjudicate", trajectory.project):
-        refusal = translatable("{name} is no adjudicator of this project.", name=name)
-    elif has_labelled(person, trajectory.pk):
-        refusal = translatable("{name} has labelled this trajectory; another must decide it.", name=name)
-    if refusal:
-        raise Invalid(refusal, fields={"adjudicator": refusal})
-    case, fresh = _take(trajectory, person)
-    if fresh:
-        audit.record(
-            actor=actor, verb="case.assign", project=trajectory.project, obj=case, username=person.username
-        )
-        if person != actor:
-            notices.tell_one(
-                user=person.pk, kind=NoticeKind.CASE_GIVEN, adjudication=case, now=timezone.now()
-            )
-    return case
-
-
 def _take(trajectory: Trajectory, adjudicator: User) -> tuple[Adjudication, bool]:
     """The case of a disputed trajectory for this person, and whether it is a new one."""
     locked = Trajectory.objects.select_for_update(no_key=True, of=("self",)).get(pk=trajectory.pk)
@@ -76,10 +47,8 @@ def _take(trajectory: Trajectory, adjudicator: User) -> tuple[Adjudication, bool
     )
     if active is not None and active.adjudicator_id == adjudicator.pk:
         return active, False
-    if active is not None:
-        raise Conflict(translatable("Another adjudicator has this case."), code="case_taken")
-    if locked.state != TrajectoryState.DISPUTED:
-        raise Conflict(translatable("This trajectory is not disputed."), code="not_disputed")
+    if (refused := refusal(locked, active)) is not None:
+        raise refused
     # the letters of a discussion that is open already stay what they are
     seed = Discussion.objects.filter(trajectory=locked).values_list("letter_seed", flat=True).first()
     try:
@@ -106,15 +75,16 @@ def release_case(*, actor: User, adjudication: Adjudication) -> None:
 
 
 @transaction.atomic
-def take_case_back(*, actor: Actor, adjudication: Adjudication) -> None:
-    """Hand somebody's open case back in their place, so that another adjudicator may take it.
-
-    Raises Conflict when it is not open any more.
-    """
-    require(actor, "assign", adjudication)
-    cases = Adjudication.objects.filter(pk=adjudication.pk)
-    if not claim_expiry.release_cases(actor=actor, cases=cases, because=ExpiryReason.TAKEN_BACK):
-        raise Conflict(translatable("This case is no longer open."), code="case_closed")
+def take_cases_back(
+    *, actor: Actor, project: Project, adjudications: Collection[Adjudication]
+) -> Outcome[Adjudication, Adjudication]:
+    """Hand open cases of a project back in their adjudicators' place, so that others may take them; what is
+    not open any more is refused."""
+    require(actor, "assign", project)
+    cases = Adjudication.objects.filter(project=project, pk__in=[row.pk for row in adjudications])
+    released = claim_expiry.release_cases(actor=actor, cases=cases, because=ExpiryReason.TAKEN_BACK)
+    closed = Conflict(translatable("This case is no longer open."), code="case_closed")
+    return Outcome(released, [(row, closed) for row in adjudications if row not in released])
 
 
 @transaction.atomic

@@ -1,23 +1,29 @@
-"""One's own case, and who may have none."""
+"""One's own case, who may have none, and what has none to be taken."""
 
 from annotation.core.errors import Conflict, Denied
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AdjudicationState
-from annotation.models import Adjudication, Assignment, User
+from annotation.core.vocabulary import AdjudicationState, TrajectoryState
+from annotation.models import Adjudication, Assignment, Trajectory, User
 from annotation.policies import require
-
-
-def has_labelled(user: User, trajectory: int) -> bool:
-    """Whether somebody has labelled a trajectory, or had it to label."""
-    return Assignment.stored.filter(trajectory=trajectory, annotator=user).exists()
 
 
 def refuse_annotators(actor: User, trajectory: int) -> None:
     """Raise Denied to whoever has labelled a trajectory, or had it to label."""
-    if has_labelled(actor, trajectory):
+    if Assignment.stored.filter(trajectory=trajectory, annotator=actor).exists():
         raise Denied(
             translatable("You have labelled this trajectory yourself; another adjudicator must decide it.")
         )
+
+
+def refusal(trajectory: Trajectory, active: Adjudication | None) -> Conflict | None:
+    """Why nobody can take a trajectory; `active` is its case that was not handed back."""
+    if active is not None and active.state == AdjudicationState.DECIDED:
+        return Conflict(translatable("This case is already decided."), code="case_closed")
+    if active is not None:
+        return Conflict(translatable("Another adjudicator has this case."), code="case_taken")
+    if trajectory.state != TrajectoryState.DISPUTED:
+        return Conflict(translatable("This trajectory is not disputed."), code="not_disputed")
+    return None
 
 
 def own_open(actor: User, adjudication: Adjudication) -> Adjudication:

@@ -1,5 +1,7 @@
 """Give a trajectory back, take it up again, take it from somebody."""
 
+from collections.abc import Collection
+
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -10,12 +12,14 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, ExpiryReason
 from annotation.models import (
     Assignment,
+    Project,
     Trajectory,
     User,
 )
 from annotation.policies import Actor, require
 
 from .. import audit, claim_expiry, rechecks
+from ..chosen import Outcome
 from ..cursors import lower_cursors
 from ..transitions import advance
 from .claiming import has_seen_labels, keep_limit
@@ -63,22 +67,21 @@ def _checked_reason(reason: str) -> str:
 
 
 @transaction.atomic
-def take_back(*, actor: Actor, assignment: Assignment, reason: str = "") -> Assignment:
-    """End somebody's open claim, so that others can have its place; the draft is kept, and the annotator
-    reads the reason in their list of work.
+def take_back(
+    *, actor: Actor, project: Project, assignments: Collection[Assignment], reason: str = ""
+) -> Outcome[Assignment, Assignment]:
+    """End open claims of a project, so that others can have their places; the drafts are kept, and the
+    annotators read the reason in their lists of work.
 
-    Raises StaleState when it is not open (any more): submitted labels stay where they are.
+    What is not open (any more) is refused (StaleState): submitted labels stay where they are.
     """
-    require(actor, "assign", assignment)
+    require(actor, "assign", project)
     reason = _checked_reason(reason)
-    claims = claim_expiry.lock_claims(Assignment.stored.filter(pk=assignment.pk))
-    because = ExpiryReason.TAKEN_BACK
-    if not claim_expiry.expire(actor=actor, claims=claims, because=because, reason=reason):
-        raise StaleState(
-            translatable("This trajectory has already been submitted or returned."), code="not_open"
-        )
-    assignment.refresh_from_db()
-    return assignment
+    found = Assignment.stored.filter(project=project, pk__in=[row.pk for row in assignments])
+    claims = claim_expiry.lock_claims(found)
+    ended = claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.TAKEN_BACK, reason=reason)
+    stale = StaleState(translatable("This has already been submitted or returned."), code="not_open")
+    return Outcome(ended, [(row, stale) for row in assignments if row not in ended])
 
 
 @transaction.atomic

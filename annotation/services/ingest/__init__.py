@@ -5,13 +5,14 @@ from .archives import ReceivedFiles, receive_upload
 from .context import read_context
 from .previews import look_at, set_options, start
 from .reaper import reap
-from .receive import abandon, default_subset, receive_file
+from .receive import abandon, default_subset, discard_previews, receive_file
 from .run import run_import
 
 __all__ = [
     "ReceivedFiles",
     "abandon",
     "default_subset",
+    "discard_previews",
     "look_at",
     "read_context",
     "reap",

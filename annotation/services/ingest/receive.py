@@ -4,6 +4,7 @@ import hashlib
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -23,7 +24,7 @@ from annotation.models import ImportFile, Project
 from annotation.policies import Actor, recorded, require
 
 from .. import audit, projects
-from ..transitions import advance
+from ..transitions import advance_all
 
 MAX_SUBSET = 64
 # How long a queued import may wait before the reaper sends its job again.
@@ -145,9 +146,23 @@ def abandon(*, actor: Actor, source: ImportFile) -> None:
     require(actor, "import", source)
     if source.state not in UNFINISHED:
         raise StaleState(translatable("This import has already ended."), code="import_ended")
-    advance(
-        ImportFile, source.pk, UNFINISHED, ImportState.ABANDONED, finished_at=timezone.now(), lease_until=None
-    )
-    audit.record(actor=actor, verb="import.abandon", project=source.project, obj=source)
-    transaction.on_commit(lambda: stored_path(source).unlink(missing_ok=True))
+    _abandon(actor, [source], UNFINISHED)
+
+
+@transaction.atomic
+def discard_previews(*, actor: Actor, project: Project) -> list[ImportFile]:
+    """Abandon all files of a project that were uploaded to be looked at first and are not imported yet."""
+    require(actor, "import", project)
+    waiting = ImportFile.objects.filter(project=project, state=ImportState.UPLOADED).select_related("project")
+    rows = list(waiting.select_for_update(no_key=True, of=("self",)).order_by("pk"))
+    _abandon(actor, rows, (ImportState.UPLOADED,))
+    return rows
+
+
+def _abandon(actor: Actor, sources: list[ImportFile], states: tuple[ImportState, ...]) -> None:
+    ended = {"finished_at": timezone.now(), "lease_until": None}
+    advance_all(ImportFile, [row.pk for row in sources], states, ImportState.ABANDONED, **ended)
+    for row in sources:
+        audit.record(actor=actor, verb="import.abandon", project=row.project, obj=row)
+        transaction.on_commit(partial(stored_path(row).unlink, missing_ok=True))
     dispatch.send("reap")

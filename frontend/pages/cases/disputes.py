@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
@@ -18,10 +23,23 @@ from annotation.core.errors import Conflict, Invalid
 from annotation.core.vocabulary import AdjudicationState
 from annotation.language import translated
 from annotation.models import Adjudication, Dispute, Subset, Trajectory, User
-from annotation.reports.cases import disputes
+from annotation.reports.cases import disputes as report
 from annotation.services import adjudicate
-from frontend.pages.shared.common import ProjectPage, open_project, paginate
+from frontend.pages.shared.columns import question_column, record_column
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.list_page import (
+    BulkAct,
+    Empty,
+    Field,
+    Filter,
+    ListPage,
+    Tabs,
+    act,
+    act_on_chosen,
+    show,
+)
 from frontend.rendering.identity import short_identity
+from frontend.rendering.tables import Column, at, cells
 
 DISPUTES_VERB = "disputes.view"
 CASE_STATES = {"mine": AdjudicationState.OPEN, "decided": AdjudicationState.DECIDED}
@@ -31,13 +49,25 @@ TAB_TITLES = {
     "decided": gettext_lazy("Decided by me"),
     "others": gettext_lazy("Decided by others"),
 }
+EMPTY = {
+    "waiting": Empty(
+        gettext_lazy("No dispute is waiting"),
+        gettext_lazy(
+            "A trajectory appears here when its last blind label has come in and the annotators differ on a "
+            "step or on the outcome."
+        ),
+    ),
+    "mine": Empty(gettext_lazy("You have no open case"), gettext_lazy("Claim one of the waiting cases.")),
+    "decided": Empty(gettext_lazy("You have not decided a case yet")),
+    "others": Empty(gettext_lazy("Nobody else has decided a case yet")),
+}
 KIND_TITLES = {
     DisputeKind.SIGN_FLIP: gettext_lazy("sign flip"),
     DisputeKind.NEUTRAL_BOUNDARY: gettext_lazy("neutral boundary"),
     DisputeKind.FIRST_ERROR: gettext_lazy("other first error"),
     DisputeKind.OUTCOME_ONLY: gettext_lazy("outcome only"),
 }
-# filter -> (its label, [(value, title)]); an empty value asks nothing
+# filter -> (its title, [(value, words)])
 CHOICES = {
     "kind": (
         gettext_lazy("Kind"),
@@ -60,103 +90,200 @@ CHOICES = {
         gettext_lazy("Disputed steps"),
         (("1", gettext_lazy("one")), ("2-4", gettext_lazy("2 to 4")), ("5+", gettext_lazy("5 or more"))),
     ),
-    "sort": (
-        gettext_lazy("Order"),
-        (
-            ("oldest", gettext_lazy("oldest first")),
-            ("newest", gettext_lazy("newest first")),
-            ("gravest", gettext_lazy("gravest first")),
-            ("most", gettext_lazy("most steps first")),
-            ("fewest", gettext_lazy("fewest steps first")),
-        ),
-    ),
 }
+ORDERS = (
+    ("oldest", gettext_lazy("oldest first")),
+    ("newest", gettext_lazy("newest first")),
+    ("gravest", gettext_lazy("gravest first")),
+    ("most", gettext_lazy("most steps first")),
+    ("fewest", gettext_lazy("fewest steps first")),
+)
 
 
 @require_GET
-def queue(request: HttpRequest, slug: str) -> HttpResponse:
+def queue(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Disputes nobody has taken; an adjudicator's open cases, what they have decided, and what others have:
     that can be opened again."""
     opened = open_project(request, slug, DISPUTES_VERB)
-    user, project = opened.user, opened.project
-    wanted = disputes.dispute_filter(request.GET.dict(), project=project, besides=("tab", "page"))
-    tab = request.GET.get("tab", "waiting")
-    if tab not in TAB_TITLES:
+    asked = request.GET.get("tab", "waiting")
+    if asked not in TAB_TITLES:
         raise Invalid(_("There is no such list of cases."), code="unknown_filter")
-    waiting = policies.visible(user, disputes.untaken([project.pk]))
-    rows: QuerySet[Any] = disputes.filtered(waiting, wanted).select_related("subset", "trajectory__task")
-    counts = {"waiting": waiting.count()}
-    if opened.may("adjudicate"):
-        own = policies.visible(user, Adjudication.objects.filter(project=project, adjudicator=user))
-        states = list(own.values_list("state", flat=True))
-        counts |= {name: states.count(state) for name, state in CASE_STATES.items()}
-        if tab in CASE_STATES:
-            rows = own.filter(state=CASE_STATES[tab])
-            rows = rows.select_related("trajectory__dispute__subset", "trajectory__task")
-    others = policies.visible(user, disputes.decided_by_others(user, [project.pk]))
-    counts["others"] = others.count()
-    if tab == "others":
-        rows = others.select_related("subset", "trajectory__task")
-    page = paginate(request, rows)
-    shown = [_row(row) for row in page]
-    to_take = _who_may_take(opened, shown) if tab == "waiting" else False
-    return opened.render(
-        "cases/adjudication_queue.html",
-        "adjudication",
-        page=page,
-        rows=shown,
-        tab=tab,
-        tabs=[(name, TAB_TITLES[name], count) for name, count in counts.items()],
-        wanted=wanted,
-        filters=[(name, title, choices, getattr(wanted, name)) for name, (title, choices) in CHOICES.items()],
-        subsets=policies.visible(user, Subset.objects.filter(project=project)),
-        first=next((row["dispute"] for row in shown if row["take"]), None) if to_take else None,
+    lists = _lists(opened)
+    tab = asked if asked in lists else "waiting"
+    tabs = Tabs("tab", _("Cases"), [(name, TAB_TITLES[name], lists[name].count()) for name in lists], tab)
+    common: dict[str, Any] = {"empty": EMPTY[tab], "tabs": tabs, "file": "disputes"}
+    actions = []
+    if opened.may("assign"):
+        actions.append(cells.link(_("Who has which case"), f"{at('claims', slug)}?tab=cases", "button"))
+    if tab == "waiting":
+        waiting = Waiting(opened, lists[tab])
+        listed = ListPage(
+            request,
+            _columns(opened, tab, waiting.act),
+            waiting.rows,
+            items=waiting.items,
+            filters=waiting.filters,
+            orders=ORDERS,
+            order="oldest",
+            bulk=waiting.assigning if opened.may("assign") else None,
+            **common,
+        )
+        if first := next(filter(waiting.takes, listed.table.rows), None):
+            actions.append(waiting.take(first, _("Claim next case"), "button--primary"))
+    else:
+        listed = ListPage(request, _columns(opened, tab, _case_acts(opened, tab)), lists[tab], **common)
+    about = (
+        _("Trajectories on which the annotators disagree. You never decide one that you labelled yourself.")
+        if opened.may("adjudicate")
+        else _("Trajectories on which the annotators disagree. Assign them, or leave them to be claimed.")
     )
+    return show(opened, "adjudication", listed, about=about, actions=actions)
 
 
-def _row(row: Dispute | Adjudication) -> dict[str, Any]:
-    """A line of the queue: a dispute, and on one's own lists its case."""
-    case = row if isinstance(row, Adjudication) else None
-    dispute = row if isinstance(row, Dispute) else row.trajectory.dispute
+def _lists(opened: ProjectPage) -> dict[str, QuerySet[Any]]:
+    """The rows of each tab that this person has: disputes, or cases of their own."""
+    user, project = opened.user, opened.project
+    lists: dict[str, QuerySet[Any]] = {"waiting": report.untaken([project.pk])}
+    if opened.may("adjudicate"):
+        own = Adjudication.objects.filter(project=project, adjudicator=user)
+        own = own.select_related("trajectory__dispute")
+        lists |= {name: own.filter(state=state) for name, state in CASE_STATES.items()}
+    lists["others"] = report.decided_by_others(user, [project.pk])
     return {
-        "dispute": dispute,
-        "trajectory": row.trajectory,
-        "case": case,
-        "kinds": [KIND_TITLES[kind] for kind in dispute.kinds],
-        "reopen": getattr(dispute, "case", None),
-        "release": getattr(dispute, "release", None),
-        "decided_at": case.decided_at if case is not None else getattr(dispute, "decided_at", None),
-        "take": False,
-        "assign": [],
+        name: policies.visible(user, rows).select_related("trajectory__subset", "trajectory__task")
+        for name, rows in lists.items()
     }
 
 
-def _who_may_take(opened: ProjectPage, rows: list[dict[str, Any]]) -> bool:
-    """Say of each row whether it can be taken, and to whom an admin can assign it; whether any can be
-    taken."""
-    taker = opened.may("adjudicate")
-    if not opened.may("assign"):
-        for row in rows:
-            row["take"] = taker
-        return taker
-    found = [row["dispute"] for row in rows]
-    people = disputes.may_adjudicate(actor=opened.user, project=opened.project, disputes=found)
-    for row in rows:
-        row["assign"] = people[row["dispute"].pk]
-        row["take"] = taker and opened.user in row["assign"]
-    return any(row["take"] for row in rows)
+def _columns(opened: ProjectPage, tab: str, acts: Callable[[Any], str]) -> list[Column]:
+    def dispute(row: Dispute | Adjudication) -> Dispute:
+        return row if isinstance(row, Dispute) else row.trajectory.dispute
+
+    def address(row: Dispute | Adjudication) -> str:
+        if isinstance(row, Adjudication):
+            return at("adjudication", row.pk)
+        return at("trajectory", opened.project.slug, row.pk) if opened.may("trajectory.list") else ""
+
+    def disputed(row: Dispute | Adjudication) -> str:
+        one, outcome = dispute(row), _("outcome")
+        kinds = cells.cluster(*(cells.badge(KIND_TITLES[kind], "badge--outline") for kind in one.kinds))
+        if not one.disputed_steps:
+            return cells.stack(outcome, kinds)
+        said = ngettext("%(n)d of %(all)d steps", "%(n)d of %(all)d steps", one.disputed_steps)
+        steps = said % {"n": one.disputed_steps, "all": row.trajectory.step_count}
+        return cells.stack(f"{steps}, {outcome}" if one.outcome else steps, kinds)
+
+    def waiting(row: Dispute | Adjudication) -> str:
+        arisen = dispute(row).arisen_at
+        return cells.when(arisen, words=timesince(arisen))
+
+    return [
+        record_column(address, note="trajectory.subset.name"),
+        Column("subset", value="trajectory.subset.name"),
+        question_column(),
+        Column("disputed_steps", _("Disputed"), lambda row: dispute(row).disputed_steps, disputed),
+        Column("steps", value="trajectory.step_count"),
+        Column("outcome", value=lambda row: int(dispute(row).outcome)),
+        Column("kinds", value=lambda row: "; ".join(dispute(row).kinds)),
+        Column("decided_at", _("Decided on"))
+        if tab in ("decided", "others")
+        else Column("arisen_at", _("Waiting for"), lambda row: dispute(row).arisen_at, waiting),
+        Column("", _("Actions"), cell=acts, look="actions"),
+    ]
 
 
-def _trajectory(opened: ProjectPage, pk: int) -> Trajectory:
-    found = Trajectory.objects.filter(project=opened.project).select_related("project")
-    return get_object_or_404(policies.visible(opened.user, found), pk=pk)
+class Waiting:
+    """The disputes that nobody has taken, and what can be done with them."""
+
+    def __init__(self, opened: ProjectPage, disputes: QuerySet[Dispute]) -> None:
+        self.opened = opened
+        self.disputes = disputes
+        # by trajectory, as soon as it is shown to an admin, to whom it can be assigned
+        self.takers: dict[int, list[User]] = {}
+
+    @cached_property
+    def people(self) -> list[User]:
+        """Who can be assigned any, for an admin."""
+        asks = self.opened.may("assign")
+        return report.adjudicators(actor=self.opened.user, project=self.opened.project) if asks else []
+
+    @property
+    def filters(self) -> list[Filter]:
+        """The filters above the list."""
+        subsets = policies.visible(self.opened.user, Subset.objects.filter(project=self.opened.project))
+        return [
+            *(Filter(name, title, choices) for name, (title, choices) in CHOICES.items()),
+            Filter("subset", _("Subset"), [(row.name, row.name) for row in subsets]),
+        ]
+
+    def rows(self, asked: dict[str, str]) -> QuerySet[Dispute]:
+        """Those that fit. Raises Invalid for a filter that there is not."""
+        given = {**self.opened.request.GET.dict(), **asked}
+        wanted = report.dispute_filter(given, project=self.opened.project, besides=("tab", "page", "as"))
+        return report.filtered(self.disputes, wanted)
+
+    def items(self, rows: list[Dispute]) -> list[Dispute]:
+        """The same rows, of which it is known from now on who may take them. Two queries for an admin."""
+        if self.opened.may("assign"):
+            self.takers |= report.may_adjudicate(actor=self.opened.user, people=self.people, disputes=rows)
+        return rows
+
+    def takes(self, row: Dispute) -> bool:
+        """Whether the reader may take it. Only admins are shown what they have labelled."""
+        takers = self.takers.get(row.pk)
+        return self.opened.may("adjudicate") and (takers is None or self.opened.user in takers)
+
+    def take(self, row: Dispute, title: str, look: str = "button--small") -> str:
+        """The button that takes it."""
+        address = at("adjudication-take", self.opened.project.slug, row.pk)
+        return act(self.opened.request, title, address, of=_named(row), look=look)
+
+    def act(self, row: Dispute) -> str:
+        """What stands at the end of its line."""
+        if self.takes(row):
+            return self.take(row, _("Claim"))
+        nobody = self.takers.get(row.pk) == []
+        return cells.soft(_("All adjudicators have labelled it.")) if nobody else ""
+
+    @property
+    def assigning(self) -> BulkAct:
+        """Assigning chosen ones."""
+        to = [("", _("all adjudicators, evenly")), *((one.username, one) for one in self.people)]
+        address = at("adjudication-assign", self.opened.project.slug)
+        fields = [Field("adjudicator", _("Assign to"), to)]
+        return BulkAct(_("Assign"), address, fields, may_choose=lambda row: bool(self.takers[row.pk]))
+
+
+def _named(row: Dispute | Adjudication) -> str:
+    return short_identity(row.trajectory.record_id)
+
+
+def _case_acts(opened: ProjectPage, tab: str) -> Callable[[Any], str]:
+    def acts(row: Any) -> str:
+        if tab == "decided":
+            return cells.button(_("View"), at("adjudication", row.pk), _named(row))
+        if tab == "mine":
+            back, look = at("adjudicate-release", row.pk), "button--quiet button--small"
+            return cells.cluster(
+                cells.button(_("Continue"), at("adjudication", row.pk), _named(row)),
+                act(opened.request, _("Return to queue"), back, of=_named(row), look=look),
+            )
+        if row.release:
+            return cells.soft(_("in release %(version)s") % {"version": row.release})
+        return act(opened.request, _("Reopen"), at("adjudicate-reopen", row.case), of=_named(row))
+
+    return acts
+
+
+def _trajectories(opened: ProjectPage) -> QuerySet[Trajectory]:
+    return Trajectory.objects.filter(project=opened.project).select_related("project").order_by("pk")
 
 
 @require_POST
 def take(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Take one disputed trajectory; when somebody was faster, back to the queue, with a word."""
     opened = open_project(request, slug, "adjudicate")
-    trajectory = _trajectory(opened, pk)
+    trajectory = get_object_or_404(policies.visible(opened.user, _trajectories(opened)), pk=pk)
     try:
         case = adjudicate.open_case(actor=opened.user, trajectory=trajectory)
     except Conflict as error:
@@ -166,19 +293,26 @@ def take(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @require_POST
-def assign(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Assign one disputed trajectory to an adjudicator who has not labelled it."""
+def assign(request: HttpRequest, slug: str) -> HttpResponse:
+    """Assign chosen disputes to an adjudicator, or share them evenly; what was refused is said by name."""
     opened = open_project(request, slug, "assign")
-    trajectory = _trajectory(opened, pk)
+    name = request.POST.get("adjudicator", "").replace("\x00", "")
     people = policies.visible(opened.user, User.objects.all())
-    person = people.filter(username=request.POST.get("adjudicator", "").replace("\x00", "")).first()
-    try:
-        if person is None:
-            raise Invalid(_("Choose an adjudicator."))
-        adjudicate.assign_case(actor=opened.user, trajectory=trajectory, adjudicator=person)
-    except (Conflict, Invalid) as error:
-        messages.error(request, f"{short_identity(trajectory.record_id)}: {translated(error.message)}")
-    else:
-        said = _("%(record)s is assigned to %(name)s.")
-        messages.success(request, said % {"record": short_identity(trajectory.record_id), "name": person})
-    return redirect("frontend:adjudication-queue", slug)
+    person = get_object_or_404(people, username=name) if name else None
+
+    def said(cases: list[Adjudication]) -> str:
+        n, whose = len(cases), Counter(str(case.adjudicator) for case in cases)
+        shares = ", ".join(f"{name} {count}" for name, count in sorted(whose.items()))
+        sentence = ngettext("%(n)d case is assigned: %(to)s.", "%(n)d cases are assigned: %(to)s.", n)
+        return sentence % {"n": n, "to": shares}
+
+    return act_on_chosen(
+        request,
+        _trajectories(opened),
+        at("adjudication-queue", slug),
+        lambda chosen: adjudicate.assign_cases(
+            actor=opened.user, project=opened.project, trajectories=chosen, adjudicator=person
+        ),
+        said,
+        record="record_id",
+    )

@@ -46,3 +46,8 @@ def question_column(of: str = "trajectory.task.question", length: int = MAX_QUES
 def subset_column(of: str = "trajectory.subset.name") -> Column:
     """The name of a trajectory's subset."""
     return Column("subset", _("Subset"), of, look="slug")
+
+
+def person_column(of: str, title: str) -> Column:
+    """A person (the attribute `of` of a row): by user name in files."""
+    return Column(of, title, f"{of}.username", attrgetter(of), sort=f"{of}__username")

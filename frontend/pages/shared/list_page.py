@@ -2,53 +2,97 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from django.contrib import messages
 from django.core.paginator import Page
-from django.db.models import F, QuerySet
-from django.http import HttpRequest
+from django.db.models import F, Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import get_token
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from annotation.core.errors import Invalid
+from annotation import policies
+from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.language import translated
+from annotation.services.chosen import Outcome
 from frontend.pages.shared.common import PER_PAGE, ProjectPage, paginate
 from frontend.rendering import csv_lines
+from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, Table, cells
 
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+Words: TypeAlias = "str | _StrPromise"
 MAX_ASKED = 200
 BLOCK = 500
+DIGITS = "[0-9]{1,18}"
+MAX_NAMES = 10
+
+M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True)
-class Filter:
-    """A field above a list: a choice of (value, words), or without choices one to type into.
+class Field:
+    """A field beside a list: a choice of (value, words), or without choices one to type into."""
+
+    name: str
+    title: Words
+    choices: Iterable[tuple[str, Any]] | None = None
+    type: str = "search"
+
+
+@dataclass(frozen=True)
+class Filter(Field):
+    """A field above a list.
 
     default: the value that is asked for where none is; "" leaves nothing out.
     """
 
+    default: str = ""
+
+
+@dataclass(frozen=True)
+class Tabs:
+    """The lists of one page: (value, title, number of rows), told apart by `name` in the query string."""
+
     name: str
     title: str
-    choices: Iterable[tuple[str, Any]] | None = None
-    type: str = "search"
-    default: str = ""
+    tabs: Sequence[tuple[str, Words, int]]
+    present: str
+
+
+@dataclass(frozen=True)
+class BulkAct:
+    """What can be done with chosen rows: the words on its button, and the fields beside it.
+
+    address: where the keys of the rows go as `chosen`, with the query string of the list.
+    may_choose: which rows have a box.
+    """
+
+    title: str
+    address: str
+    fields: Sequence[Field] = ()
+    may_choose: Callable[[Any], bool] = lambda row: True
 
 
 @dataclass(frozen=True)
 class Empty:
     """What stands where a list has no rows: a title, a sentence, and what to do about it."""
 
-    title: str
-    text: str = ""
+    title: Words
+    text: Words = ""
     action: str = ""
 
 
@@ -61,6 +105,7 @@ class ListPage:
     items: what the columns are given of some rows, by default the rows; for a page, or a block of a file.
     order: the order of the rows when none is asked for; `orders` are (value, title) of those no column has.
     kept: names in the query string that mean something else, and outlive a change of the filter.
+    bulk: what can be done with chosen rows, which have a `pk`.
     file: the name of the file, "" for none; it has the columns `in_file`, by default all that have a name.
     below: what stands below the table.
     """
@@ -72,11 +117,13 @@ class ListPage:
     filters: Sequence[Filter] = ()
     items: Callable[[list[Any]], Iterable[Any]] = list
     order: str = ""
-    orders: Sequence[tuple[str, str]] = ()
+    orders: Sequence[tuple[str, Words]] = ()
     kept: Sequence[str] = ()
     file: str = ""
     in_file: Sequence[str] = ()
     below: str = ""
+    tabs: Tabs | None = None
+    bulk: BulkAct | None = None
 
     @cached_property
     def fields(self) -> list[Filter]:
@@ -116,7 +163,8 @@ class ListPage:
     @property
     def hidden(self) -> list[tuple[str, str]]:
         """What the form carries along besides."""
-        return [(name, self.request.GET[name]) for name in self.kept if name in self.request.GET]
+        kept = [*([self.tabs.name] if self.tabs else []), *self.kept]
+        return [(name, self.request.GET[name]) for name in kept if name in self.request.GET]
 
     @property
     def whole(self) -> str:
@@ -164,9 +212,18 @@ class ListPage:
     @cached_property
     def table(self) -> Table:
         """The table of the page."""
-        items = self.items(list(self.page))
+        items = list(self.items(list(self.page)))
         sort = self.asked.get("sort", "")
-        return Table(self.columns, items, sort=sort, address=lambda order: self.address(sort=order))
+        table = Table(self.columns, items, sort=sort, address=lambda order: self.address(sort=order))
+        if self.bulk and any(map(self.bulk.may_choose, items)):
+            return replace(table, form="bulk", may_choose=self.bulk.may_choose)
+        return table
+
+    @property
+    def bulk_address(self) -> str:
+        """Where chosen rows go; the answer leads back to the same list."""
+        assert self.bulk is not None
+        return f"{self.bulk.address}?{self.request.GET.urlencode()}"
 
     @property
     def wants_file(self) -> bool:
@@ -241,3 +298,41 @@ def show_site(
 def act(request: HttpRequest, text: Any, address: str, **said: Any) -> str:
     """A small button that posts; `of` tells screen readers of what, `name` and `value` go with it."""
     return cells.act(get_token(request), text, address, **said)
+
+
+def act_on_chosen(
+    request: HttpRequest,
+    rows: QuerySet[M],
+    address: str,
+    act: Callable[[list[M]], Outcome[Any, M]],
+    said: Callable[[list[Any]], str],
+    record: str = "trajectory.record_id",
+) -> HttpResponse:
+    """Do something with the chosen ones of these rows, and go back to the list as it was.
+
+    The page says what was done (`said`), and by name what was refused, those with the same reason together.
+    Raises Http404 when the person may not see one of them; nothing is done then.
+    """
+    keys = set(request.POST.getlist("chosen"))
+    numbers = {int(key) for key in keys if re.fullmatch(DIGITS, key)}
+    found = list(policies.visible(request.user, rows.filter(pk__in=numbers)))
+    if len(found) < len(keys):
+        raise Http404
+    outcome: Outcome[Any, M] = Outcome([], [])
+    try:
+        if not found:
+            raise Invalid(_("Choose at least one."))
+        outcome = act(found)
+    except (Conflict, Invalid) as error:
+        messages.error(request, translated(error.message))
+    if outcome.done:
+        messages.success(request, said(outcome.done))
+    by_reason: dict[str, list[str]] = {}
+    for row, refused in outcome.refused:
+        by_reason.setdefault(translated(refused.message), []).append(short_identity(attrgetter(record)(row)))
+    for reason, names in by_reason.items():
+        shown, more = ", ".join(names[:MAX_NAMES]), len(names) - MAX_NAMES
+        if more > 0:
+            shown = _("%(names)s and %(n)d more") % {"names": shown, "n": more}
+        messages.warning(request, f"{shown}: {reason}")
+    return redirect(f"{address}?{request.GET.urlencode()}")

@@ -2,56 +2,158 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
+from typing import Any
+
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.http.response import HttpResponseBase
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import policies
 from annotation.models import Adjudication, Assignment
 from annotation.reports.work import claims as report
 from annotation.services import adjudicate, assign
-from frontend.pages.shared.common import open_project, page_of, paginate, person
+from frontend.pages.shared.columns import person_column, record_column
+from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.list_page import BulkAct, Empty, Field, ListPage, Tabs, act_on_chosen, show
+from frontend.rendering.tables import Column, at, cells
 
 CLAIMS_VERB = "assign"
 
 
+def _columns(opened: ProjectPage, *more: Column) -> list[Column]:
+    subset = "trajectory.subset.name"
+    return [
+        record_column(lambda row: at("trajectory", opened.project.slug, row.trajectory_id), note=subset),
+        Column("subset", value=subset),
+        *more,
+    ]
+
+
+def _claims(opened: ProjectPage, rows: QuerySet[Any], tabs: Tabs) -> ListPage:
+    def used(row: Assignment) -> str:
+        if row.expires_at is None:
+            return cells.when(row.last_used_at)
+        moment = date_format(localtime(row.expires_at), "SHORT_DATETIME_FORMAT")
+        ends = cells.badge(_("expires %(when)s") % {"when": moment}, "badge--warn")
+        return cells.lines(cells.when(row.last_used_at), ends)
+
+    def progress(row: Any) -> str:
+        return _("%(done)d of %(count)d") % {"done": row.done, "count": row.trajectory.step_count}
+
+    columns = _columns(
+        opened,
+        person_column("annotator", _("Annotator")),
+        Column("done", _("Steps labelled"), cell=progress, sort="done"),
+        Column("steps", value="trajectory.step_count"),
+        Column("claimed_at", _("Claimed"), sort="claimed_at"),
+        Column("last_used_at", _("Last used"), cell=used, sort="last_used_at"),
+    )
+    empty = _("Trajectories that people have claimed and not submitted appear here.")
+    reason = Field("reason", _("Reason, which they read"), type="text")
+    return ListPage(
+        opened.request,
+        columns,
+        rows,
+        Empty(_("No unfinished work"), empty),
+        order="last_used_at",
+        file="claims",
+        tabs=tabs,
+        bulk=BulkAct(_("Take back"), at("claims-take-back", opened.project.slug), [reason]),
+    )
+
+
+def _cases(opened: ProjectPage, rows: QuerySet[Any], tabs: Tabs) -> ListPage:
+    return ListPage(
+        opened.request,
+        _columns(
+            opened,
+            person_column("adjudicator", _("Adjudicator")),
+            Column("opened_at", _("Since"), sort="opened_at"),
+        ),
+        rows,
+        Empty(_("No open case"), _("Cases that adjudicators have claimed and not decided appear here.")),
+        order="opened_at",
+        file="open-cases",
+        tabs=tabs,
+        bulk=BulkAct(_("Take back"), at("cases-take-back", opened.project.slug)),
+    )
+
+
 @require_GET
-def claims(request: HttpRequest, slug: str) -> HttpResponse:
+def claims(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Who holds which trajectory and which case unfinished, since when, and until when."""
     opened = open_project(request, slug, CLAIMS_VERB)
-    user, project = opened.user, opened.project
-    return opened.render(
-        "work/claims.html",
-        "overview",
-        page=paginate(request, report.open_claims(actor=user, project=project)),
-        cases=report.open_cases(actor=user, project=project),
-        max_reason=assign.MAX_REASON,
+    held = report.open_claims(actor=opened.user, project=opened.project)
+    cases = report.open_cases(actor=opened.user, project=opened.project)
+    tab = "cases" if request.GET.get("tab") == "cases" else "claims"
+    counts = [("claims", _("Trajectories"), held.count()), ("cases", _("Cases"), cases.count())]
+    tabs = Tabs("tab", _("Unfinished work"), counts, tab)
+    listed = _cases(opened, cases, tabs) if tab == "cases" else _claims(opened, held, tabs)
+    return show(opened, "overview", listed, title=_("Unfinished work"), about=_about(opened, tab))
+
+
+def _about(opened: ProjectPage, tab: str) -> str:
+    if tab == "cases":
+        return _("A case that you take back keeps its decisions, and another adjudicator can claim it.")
+    kept = _("A trajectory that you take back keeps its draft, and somebody else can claim it.")
+    days = opened.project.claim_days
+    if days is None:
+        return f"{_('Claims do not expire in this project.')} {kept}"
+    said = ngettext(
+        "A trajectory that nobody works on for %(days)d day expires, after a warning.",
+        "A trajectory that nobody works on for %(days)d days expires, after a warning.",
+        days,
     )
+    return f"{said % {'days': days}} {kept}"
 
 
 @require_POST
-def take_back(request: HttpRequest, pk: int) -> HttpResponse:
-    """End somebody's claim; the reason stands in their list of work."""
-    found = Assignment.stored.select_related("project", "annotator")
-    claim = get_object_or_404(policies.visible(request.user, found), pk=pk)
-    page_of(request, claim.project, CLAIMS_VERB)
+def take_back(request: HttpRequest, slug: str) -> HttpResponse:
+    """End chosen claims; the reason stands in their annotators' lists of work."""
+    opened = open_project(request, slug, CLAIMS_VERB)
+    rows = Assignment.stored.filter(project=opened.project).select_related("trajectory").order_by("pk")
     reason = request.POST.get("reason", "")
-    assign.take_back(actor=person(request), assignment=claim, reason=reason)
-    messages.success(
+
+    def said(done: list[Assignment]) -> str:
+        n = len(done)
+        drafts = ngettext(
+            "%(n)d trajectory was taken back; its draft is kept.",
+            "%(n)d trajectories were taken back; their drafts are kept.",
+            n,
+        )
+        return drafts % {"n": n}
+
+    return act_on_chosen(
         request,
-        _("The trajectory was taken back from %(name)s; the draft is kept.") % {"name": claim.annotator},
+        rows,
+        at("claims", slug),
+        lambda chosen: assign.take_back(
+            actor=opened.user, project=opened.project, assignments=chosen, reason=reason
+        ),
+        said,
     )
-    return redirect("frontend:claims", claim.project.slug)
 
 
 @require_POST
-def take_case_back(request: HttpRequest, pk: int) -> HttpResponse:
-    """Hand somebody's case back in their place."""
-    found = Adjudication.objects.select_related("project", "adjudicator")
-    case = get_object_or_404(policies.visible(request.user, found), pk=pk)
-    page_of(request, case.project, CLAIMS_VERB)
-    adjudicate.take_case_back(actor=person(request), adjudication=case)
-    messages.success(request, _("The case was taken back from %(name)s.") % {"name": case.adjudicator})
-    return redirect("frontend:claims", case.project.slug)
+def take_cases_back(request: HttpRequest, slug: str) -> HttpResponse:
+    """Hand chosen cases back in their adjudicators' place."""
+    opened = open_project(request, slug, CLAIMS_VERB)
+    rows = Adjudication.objects.filter(project=opened.project).select_related("trajectory").order_by("pk")
+
+    def said(done: list[Adjudication]) -> str:
+        n = len(done)
+        return ngettext("%(n)d case was taken back.", "%(n)d cases were taken back.", n) % {"n": n}
+
+    return act_on_chosen(
+        request,
+        rows,
+        at("claims", slug),
+        lambda chosen: adjudicate.take_cases_back(
+            actor=opened.user, project=opened.project, adjudications=chosen
+        ),
+        said,
+    )

@@ -9,9 +9,11 @@ from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -68,6 +70,7 @@ def _page(opened: ProjectPage, form: ImportForm) -> HttpResponseBase:
     )
     rows = _rows(opened).defer("errors")
     columns = _columns(opened.project.slug)
+    previews_ = rows.filter(state=ImportState.UPLOADED).count()
     return show(
         opened,
         "import",
@@ -78,9 +81,31 @@ def _page(opened: ProjectPage, form: ImportForm) -> HttpResponseBase:
         about=_(
             "A file is imported completely or not at all. Importing the same file again changes nothing."
         ),
+        actions=[_discarding(opened, previews_)] if previews_ else [],
         form=form,
         max_bytes=settings.MAX_UPLOAD_BYTES,
     )
+
+
+def _discarding(opened: ProjectPage, n: int) -> str:
+    return cells.asked_act(
+        get_token(opened.request),
+        ngettext("Discard %(n)d preview", "Discard %(n)d previews", n) % {"n": n},
+        at("imports-discard", opened.project.slug),
+        _("Discard all files that are not imported yet?"),
+        _("What you uploaded to preview is deleted. Imported files stay."),
+        "discard",
+    )
+
+
+@require_POST
+def discard_previews(request: HttpRequest, slug: str) -> HttpResponse:
+    """Discard all files that were uploaded to be looked at first."""
+    opened = open_project(request, slug, VERB)
+    n = len(ingest.discard_previews(actor=opened.user, project=opened.project))
+    said = ngettext("%(n)d preview was discarded.", "%(n)d previews were discarded.", n)
+    messages.success(request, said % {"n": n})
+    return redirect("frontend:imports", slug)
 
 
 def _receive(opened: ProjectPage, file: UploadedFile, options: dict[str, Any]) -> ingest.ReceivedFiles:

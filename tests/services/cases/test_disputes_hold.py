@@ -83,14 +83,19 @@ class Disputes(DisputeWorld):
         with transaction.atomic():
             people.label_next(actor, self.cast.project, value, outcome=value)
 
-    @rule(who=EVERYBODY, which=WHICH, how=st.sampled_from(("take", "hand back", "take back")))
+    @rule(who=EVERYBODY, which=WHICH, how=st.sampled_from(("take", "hand back", "take back", "assign")))
     def case(self, who: str, which: int, how: str) -> None:
         case, actor = self._case(which), self._person(who)
         if how == "take":
             self._try(adjudicate.open_case, actor=actor, trajectory=self._row(which))
+        elif how == "assign":
+            asked = {"project": self.cast.project, "trajectories": [self._row(which)]}
+            self._try(adjudicate.assign_cases, actor=actor, **asked)
+        elif case is not None and how == "take back":
+            asked = {"project": self.cast.project, "adjudications": [case]}
+            self._try(adjudicate.take_cases_back, actor=actor, **asked)
         elif case is not None:
-            service = adjudicate.release_case if how == "hand back" else adjudicate.take_case_back
-            self._try(service, actor=actor, adjudication=case)
+            self._try(adjudicate.release_case, actor=actor, adjudication=case)
 
     def _try(self, call: Callable[..., object], **asked: object) -> None:
         """Do what a person asks for: what is refused has changed nothing."""

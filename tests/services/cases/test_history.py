@@ -122,7 +122,7 @@ def test_history_tells_a_reveal_once_and_a_claim_that_was_taken_back(cast: Cast)
     mine = people.claim(cast.ann, cast.project)
     people.label_all(mine, 1)
     label.reveal(actor=cast.ann, assignment=mine, message_index=people.step_indexes(row)[0])
-    assign.take_back(actor=cast.admin, assignment=mine, reason="idle")
+    assign.take_back(actor=cast.admin, project=cast.project, assignments=[mine], reason="idle")
     assign.resume_assignment(actor=cast.ann, assignment=mine)
 
     entries = history(cast.ann, row.pk)

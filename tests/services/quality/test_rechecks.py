@@ -240,7 +240,7 @@ def test_a_recheck_can_be_taken_back_by_admins_who_do_not_see_what_it_is(third: 
     assert claimed.trajectory.record_id in page
     assert "recheck" not in page.casefold()
 
-    assign.take_back(actor=third.admin, assignment=claimed, reason="Holiday.")
+    assign.take_back(actor=third.admin, project=claimed.project, assignments=[claimed], reason="Holiday.")
 
     claimed.refresh_from_db()
     assert claimed.state == AssignmentState.EXPIRED

@@ -51,7 +51,12 @@ def close_elsewhere(cast: Cast, user: User) -> None:
 
 
 def take_back(cast: Cast, user: User) -> None:
-    assign.take_back(actor=cast.admin, assignment=Assignment.objects.get(annotator=user), reason="Holiday.")
+    assign.take_back(
+        actor=cast.admin,
+        project=cast.project,
+        assignments=Assignment.objects.filter(annotator=user),
+        reason="Holiday.",
+    )
 
 
 WAYS = {
@@ -128,31 +133,40 @@ def test_case_is_taken_back_once(cast: Cast) -> None:
     trajectory = people.import_records(cast.project, 1)[0]
     people.make_disputed(cast)
     case = people.open_case(cast.judith, trajectory)
+    asked = {"project": cast.project, "adjudications": [case]}
     with pytest.raises(Denied):
-        adjudicate.take_case_back(actor=cast.judith, adjudication=case)
-    adjudicate.take_case_back(actor=cast.admin, adjudication=case)
-    with pytest.raises(Conflict):
-        adjudicate.take_case_back(actor=cast.admin, adjudication=case)
+        adjudicate.take_cases_back(actor=cast.judith, **asked)
+    assert adjudicate.take_cases_back(actor=cast.admin, **asked).done == [case]
+    ((left, refused),) = adjudicate.take_cases_back(actor=cast.admin, **asked).refused
+    assert (left, refused.code) == (case, "case_closed")
 
 
 def test_claims_are_taken_back_by_admins_and_only_while_open(cast: Cast) -> None:
-    people.import_records(cast.project, 1)
-    mine = people.claim(cast.ann, cast.project)
+    people.import_records(cast.project, 2)
+    mine, others = people.claim(cast.ann, cast.project), people.claim(cast.ben, cast.project)
+    elsewhere = people.make_project("other")
+    people.make_member(elsewhere, cast.cleo, "annotator")
+    people.import_records(elsewhere, 1)
+    foreign = people.claim(cast.cleo, elsewhere)
+    asked = {"project": cast.project, "assignments": [mine, others, foreign]}
     for actor in (cast.ann, cast.ben, cast.judith, cast.oscar):
         with pytest.raises(Denied):
-            assign.take_back(actor=actor, assignment=mine)
+            assign.take_back(actor=actor, **asked)
     with pytest.raises(Invalid):
-        assign.take_back(actor=cast.admin, assignment=mine, reason="x" * (assign.MAX_REASON + 1))
+        assign.take_back(actor=cast.admin, reason="x" * (assign.MAX_REASON + 1), **asked)
     people.label_all(mine)
     label.submit(actor=cast.ann, assignment=mine)
-    with pytest.raises(StaleState):
-        assign.take_back(actor=OPERATOR, assignment=mine)
+    outcome = assign.take_back(actor=OPERATOR, **asked)
+    assert outcome.done == [others]
+    assert [row for row, error in outcome.refused if error.code == "not_open"] == [mine, foreign]
+    foreign.refresh_from_db()
+    assert foreign.state == AssignmentState.OPEN
 
 
 def test_saving_a_claim_that_was_taken_back_is_refused(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
-    assign.take_back(actor=cast.admin, assignment=mine)
+    assign.take_back(actor=cast.admin, project=cast.project, assignments=[mine])
     with pytest.raises(StaleState) as refused:
         people.label_all(mine)
     assert refused.value.code == "not_open"

@@ -97,6 +97,45 @@ function autoSubmit() {
   });
 }
 
+/**
+ * Rows of a list are chosen by boxes with `form="ID"`: data-choose-all="ID" chooses all of them, and the form says how
+ * many are chosen.
+ */
+function choosing() {
+  for (const form of document.querySelectorAll("form[data-chosen]")) {
+    if (!(form instanceof HTMLFormElement)) continue;
+    const boxes = [...form.elements].filter(
+      (box) => box instanceof HTMLInputElement && box.name === "chosen",
+    );
+    const all = document.querySelectorAll(`[data-choose-all="${form.id}"]`);
+    const count = form.querySelector("[data-words]");
+    const button = form.querySelector("button");
+    const show = () => {
+      const chosen = boxes.filter((box) => box.checked).length;
+      form.dataset.chosen = String(chosen);
+      if (count instanceof HTMLElement) count.textContent = (count.dataset.words ?? "").replace("{n}", String(chosen));
+      if (button) button.disabled = !chosen;
+      for (const box of all) {
+        box.checked = chosen === boxes.length;
+        box.indeterminate = chosen > 0 && chosen < boxes.length;
+      }
+    };
+    for (const box of all) {
+      box.closest("[hidden]")?.removeAttribute("hidden");
+      box.addEventListener("change", () => {
+        for (const one of boxes) one.checked = box.checked;
+        show();
+      });
+    }
+    document.addEventListener("change", (event) => {
+      if (event.target instanceof HTMLInputElement && boxes.includes(event.target)) show();
+    });
+    // the browser may have kept the boxes from before
+    window.addEventListener("pageshow", show);
+    show();
+  }
+}
+
 /** On a narrow page the navigation is a strip: bring the current page's entry into view. */
 function showCurrent() {
   const current = document.querySelector(".sidenav [aria-current]");
@@ -111,5 +150,6 @@ copyButtons();
 dialogs();
 menus();
 autoSubmit();
+choosing();
 showCurrent();
 goToFirstError(document);

@@ -1,0 +1,21 @@
+"""Share cases among adjudicators, so that nobody has many more open ones than another."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+
+def share(may: Mapping[int, Collection[int]], open_cases: Mapping[int, int]) -> dict[int, int]:
+    """Who gets which case: of those who `may` have it whoever has the fewest open ones, and of several such
+    the one with the lowest number. A case that nobody may have is left out.
+
+    Cases that fewer people may have come first, while these still have few. The same input gives the same
+    answer, in whatever order it comes.
+    """
+    load = {person: open_cases.get(person, 0) for people in may.values() for person in people}
+    given: dict[int, int] = {}
+    for case in sorted(may, key=lambda case: (len(may[case]), case)):
+        if may[case]:
+            given[case] = min(may[case], key=lambda person: (load[person], person))
+            load[given[case]] += 1
+    return given
