@@ -53,11 +53,6 @@ class DisputeFilter:
     size: str = ""
     sort: str = "oldest"
 
-    @property
-    def narrows(self) -> bool:
-        """Whether it leaves anything out."""
-        return bool(self.kind or self.subset or self.age or self.size)
-
 
 def dispute_filter(asked: Mapping[str, str], *, project: Project, besides: Collection[str]) -> DisputeFilter:
     """The filter that a query string asks for; `besides` are names that mean something else there.

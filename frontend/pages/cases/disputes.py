@@ -175,7 +175,7 @@ def _columns(opened: ProjectPage, tab: str, acts: Callable[[Any], str]) -> list[
 
     def waiting(row: Dispute | Adjudication) -> str:
         arisen = dispute(row).arisen_at
-        return cells.when(arisen, words=timesince(arisen))
+        return cells.since(arisen, timesince(arisen))
 
     return [
         record_column(address, note="trajectory.subset.name"),

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from django.contrib import messages
 from django.core.paginator import Page
@@ -18,6 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
+from django.utils.functional import Promise
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
@@ -31,10 +32,7 @@ from frontend.rendering import csv_lines
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, Table, cells
 
-if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
-
-Words: TypeAlias = "str | _StrPromise"
+Words: TypeAlias = str | Promise
 MAX_ASKED = 200
 BLOCK = 500
 DIGITS = "[0-9]{1,18}"
@@ -155,10 +153,17 @@ class ListPage:
     def controls(self) -> Iterator[dict[str, Any]]:
         """The fields with their choices and values, for the form above the list."""
         for one in self.fields:
-            choices, value = dict(one.choices or ()), self.asked[one.name]
-            if value:
-                choices.setdefault(value, value)
-            yield {"field": one, "choices": choices, "value": value}
+            value = self.asked[one.name]
+            choices = {} if one.default else {"": _("all")}
+            choices |= dict(one.choices or ())
+            choices.setdefault(value, value)
+            yield {"field": one, "choices": choices.items(), "value": value, "filters": True}
+
+    @property
+    def bulk_controls(self) -> Iterator[dict[str, Any]]:
+        """The fields beside the button for chosen rows."""
+        for one in self.bulk.fields if self.bulk else ():
+            yield {"field": one, "choices": one.choices, "value": ""}
 
     @property
     def hidden(self) -> list[tuple[str, str]]:

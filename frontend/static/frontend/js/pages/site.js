@@ -104,10 +104,11 @@ function autoSubmit() {
 function choosing() {
   for (const form of document.querySelectorAll("form[data-chosen]")) {
     if (!(form instanceof HTMLFormElement)) continue;
-    const boxes = [...form.elements].filter(
-      (box) => box instanceof HTMLInputElement && box.name === "chosen",
-    );
-    const all = document.querySelectorAll(`[data-choose-all="${form.id}"]`);
+    /** @type {NodeListOf<HTMLInputElement>} */
+    const all = document.querySelectorAll(`input[data-choose-all="${form.id}"]`);
+    /** @type {NodeListOf<HTMLInputElement>} */
+    const rows = document.querySelectorAll(`input[name="chosen"][form="${form.id}"]`);
+    const boxes = [...rows];
     const count = form.querySelector("[data-words]");
     const button = form.querySelector("button");
     const show = () => {
