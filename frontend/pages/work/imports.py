@@ -101,7 +101,7 @@ def _discarding(opened: ProjectPage, n: int) -> str:
 @require_POST
 def discard_previews(request: HttpRequest, slug: str) -> HttpResponse:
     """Discard all files that were uploaded to be looked at first."""
-    opened = open_project(request, slug, VERB)
+    opened = open_project(request, slug, IMPORTS_VERB)
     n = len(ingest.discard_previews(actor=opened.user, project=opened.project))
     said = ngettext("%(n)d preview was discarded.", "%(n)d previews were discarded.", n)
     messages.success(request, said % {"n": n})
