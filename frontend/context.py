@@ -1,4 +1,4 @@
-"""What every template needs: the theme and the language, and the choices for them."""
+"""The context of every template: the theme and the language, and the choices for them."""
 
 from functools import cache
 from typing import Any

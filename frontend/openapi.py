@@ -58,7 +58,7 @@ class Operation:
     answers: tuple[Answer, ...]
 
     def to_try(self) -> dict[str, Any]:
-        """What the script needs to send it."""
+        """The parts of an operation that the script needs to send it."""
         return {
             "method": self.method,
             "path": self.path,
@@ -169,7 +169,7 @@ def _fields(schema: Mapping[str, Any], spec: Mapping[str, Any], prefix: str, dep
 
 
 def _follow(schema: Mapping[str, Any], spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a reference refers to; the only branch of an allOf, oneOf or anyOf that has fields."""
+    """The target of a reference; the only branch of an allOf, oneOf or anyOf that has fields."""
     for _ in range(8):
         if "$ref" in spec:
             target: Any = schema

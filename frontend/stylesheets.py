@@ -48,11 +48,11 @@ class StylesheetFinder(BaseFinder):
         self.storage = FileSystemStorage(location=_FOLDER.name)
 
     def check(self, **kwargs: Any) -> list[Any]:
-        """Nothing about it can be configured."""
+        """Return no errors: nothing about it can be configured."""
         return []
 
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
-        """Where the stylesheet `path` has just been written, or nothing."""
+        """The path of the stylesheet just written for `path`, or nothing."""
         found = [str(self._write(name)) for name in STYLESHEETS if path == f"frontend/css/{name}.css"]
         return found if find_all or not found else found[0]
 

@@ -62,6 +62,6 @@ def _counted(arms: Iterable[str]) -> Counter[Arm]:
 
 
 def _of_annotator(annotator: int, subset: int) -> Counter[Arm]:
-    """How often each arm has been dealt to a person in a subset."""
+    """The number of times each arm has been dealt to a person in a subset."""
     rows = Allocation.objects.filter(annotator=annotator, task__subset=subset).order_by()
     return Counter({Arm(arm): n for arm, n in rows.values_list("arm").annotate(n=Count("pk"))})

@@ -40,8 +40,8 @@ def record(
 # ── The chain ─────────────────────────────
 @dataclass(frozen=True)
 class Chain:
-    """What `verify` found: the last link that fits (position 0 in an empty chain), and the place after it if
-    there is one that does not, with its row where that is still there.
+    """The result of `verify`: the last link that fits (position 0 in an empty chain), and the place after it
+    if there is one that does not, with its row where that is still there.
 
     `waiting` rows have no link yet, the oldest of them since `waiting_since`. `kept`: is the link that was
     noted elsewhere still there?

@@ -43,8 +43,8 @@ def hold(user: User) -> User:
 
 
 def lock_claims(claims: QuerySet[Assignment]) -> list[Assignment]:
-    """Those of these assignments that are open, locked, with their trajectories and annotators; not what an
-    import of labels is just storing, which was finished before it began."""
+    """The open ones of these assignments, locked, with their trajectories and annotators; without those of an
+    import of labels in progress, which was finished before it began."""
     rows = claims.filter(state=AssignmentState.OPEN, imported=False).select_related("trajectory", "annotator")
     return list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
 

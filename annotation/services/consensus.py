@@ -68,7 +68,7 @@ Positions = dict[int | None, list[AnnotatorPosition]]
 
 
 def positions(trajectory_id: int) -> Positions:
-    """What the annotators of a trajectory say: what they submitted, and what they have changed since in its
+    """The positions of a trajectory's annotators: labels as submitted, and as changed since in its
     discussion. Three queries."""
     return positions_of([trajectory_id])[trajectory_id]
 
@@ -111,7 +111,7 @@ def positions_of(trajectories: Collection[int]) -> dict[int, Positions]:
 
 
 def submitted_labels(positions: Positions) -> SubmittedLabels:
-    """What the annotators submitted, without what they have changed since."""
+    """Labels as the annotators submitted them, without later changes."""
     return SubmittedLabels(
         steps={
             step: tuple(label.submitted for label in labels)
@@ -149,8 +149,8 @@ def settle(trajectories: Collection[int]) -> None:
 
 
 def _complete(trajectories: Collection[int]) -> list[Trajectory]:
-    """Those of these trajectories, all of them locked, that are being labelled and of which all N labels are
-    in; not those that somebody is still to look at again."""
+    """The trajectories, all of them locked, that are being labelled and have all N labels; without those that
+    somebody is still to look at again."""
     rows = (
         Trajectory.objects.filter(pk__in=trajectories)
         .annotate(wanted=F("project__annotators_per_trajectory"))

@@ -4,7 +4,7 @@ from annotation.models import Membership
 
 
 def lower_cursors(*, project_id: int, position: int) -> None:
-    """Whatever frees or adds something to claim at `position` calls this: no cursor may stand beyond it.
+    """Lower all claim cursors beyond `position`, where something to claim was freed or added.
 
     The rows are locked in one order, so that two people who give something back at once cannot deadlock.
     """

@@ -47,7 +47,7 @@ def note(*, user: User, kind: ExposureKind, seen: Collection[Seen], now: datetim
 
 
 def _fix_blind_values(user: User, kind: ExposureKind, fresh: set[Seen], now: datetime) -> None:
-    """What a person's labels of this are now is their blind value for ever.
+    """Fix the blind values of a person's labels: their present values, for ever.
 
     Labels that are made later get their `exposed_at` from services/label/rows.py (`READ`), by the same
     condition in SQL; models/blindness.py reads what both have written.

@@ -1,4 +1,4 @@
-"""Who works on a background job: one worker at a time, for as long as it renews its lease.
+"""Leases of background jobs: one worker at a time, for as long as it renews its lease.
 
 Every change is a guarded UPDATE of the job's row (`JobFields`), so it holds between processes and machines.
 Which kind of job it is, and when it may begin, is said by the queryset that is passed in.

@@ -1,5 +1,5 @@
-"""What a decision and a change of mind have in common: the step, the root and the reason code of an error, a
-note; each checked, each refused in one sentence."""
+"""Checks common to a decision and a change of mind: the step, the root and the reason code of an error, a
+note; each refused in one sentence."""
 
 from annotation.core import text
 from annotation.core.errors import Invalid

@@ -1,5 +1,4 @@
-"""What people see of what others said of a trajectory: each of these asks the policies, notes the exposure,
-and only then answers.
+"""Reads of others' labels: each asks the policies, notes the exposure, and only then answers.
 
 Pages and the API get others' labels, records as they came in and raw answers from here alone.
 tests/test_permission_matrix.py walks every address as everybody, and holds what was shown against what was
@@ -60,8 +59,8 @@ def costs_the_claim(*, actor: User, trajectory: Trajectory) -> bool:
 
 
 def inspection(*, actor: User, trajectory: Trajectory) -> side_by_side.SideBySide:
-    """Everybody's labels, drafts included, the consensus, and what judges suggest. For admins who are not
-    labelling the trajectory; Denied for anybody else."""
+    """All labels, drafts included, the consensus, and judges' suggestions. For admins who are not labelling
+    the trajectory; Denied for anybody else."""
     page = side_by_side.inspection(actor=actor, trajectory=trajectory)
     exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)
     _suggestions(actor, trajectory, [item.step for item in (*page.steps, page.outcome) if item.told])
@@ -71,7 +70,7 @@ def inspection(*, actor: User, trajectory: Trajectory) -> side_by_side.SideBySid
 def listed(
     *, actor: User, project: Project, rows: Sequence[Trajectory]
 ) -> dict[int, trajectory_list.TrajectoryLabels]:
-    """What was said of these trajectories of one project, by pk, as a list shows it. For admins.
+    """Labels of these trajectories of one project, by pk, as a list shows them. For admins.
 
     Left out are those they are labelling and those they could still claim; the labels of all others are noted
     as seen. Nine queries, and three when something is seen for the first time.
@@ -110,7 +109,7 @@ def discussion(*, actor: User, row: Discussion) -> discussions.DiscussionView:
 
 
 def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[HistoryEntry]:
-    """Everything that happened to a step, with None to the outcome and the whole, or to all of it, as far as
+    """The history of a step, with None of the outcome and the whole, or of the whole trajectory, as far as
     one may see it; the oldest first.
 
     `trajectory` comes with its project, subset and task.
@@ -174,7 +173,7 @@ def frozen_record(
 
 
 def model_scores(*, actor: User, row: PredictionSet) -> scores.ModelScores:
-    """Everything about one prediction set, which comes with its release; of the trajectories on which it errs
+    """All figures of one prediction set, which comes with its release; of the trajectories on which it errs
     most those that `model_errors` shows. For adjudicators and admins."""
     model = scores.model_scores(actor=actor, row=row)
     return replace(model, worst=model_errors(actor=actor, release=row.release, rows=model.worst))

@@ -73,8 +73,8 @@ def tell_one(
 
 
 def _mailed(told: Iterable[int], **about: Any) -> set[int]:
-    """Who of these gets a mail: whoever has an address, wants mails, and has read everything that they were
-    told of this before."""
+    """The people among these who get a mail: those with an address who want mails, and have read everything
+    that they were told of this before."""
     if not settings.MAIL_ENABLED:
         return set()
     people = list(told)

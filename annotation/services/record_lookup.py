@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class StepKey(NamedTuple):
-    """What an import needs of a step. Files have millions of them: no model instances."""
+    """The fields of a step for an import. Files have millions of them: no model instances."""
 
     pk: int
     message_index: int

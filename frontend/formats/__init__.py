@@ -1,1 +1,1 @@
-"""How dates are written, where Django's own way is not the plainest."""
+"""Formats of dates, where Django's own are not the plainest."""

@@ -12,7 +12,7 @@ from annotation.services.adjudicate import MAX_TEXT, MAX_TITLE
 
 
 class ExampleForm(forms.Form):
-    """Which part of a case, a title, and what is to be learned from it."""
+    """A form for an example: a part of a case, a title, and the lesson."""
 
     step = forms.ChoiceField(label=_("Step or case"), required=False)
     title = forms.CharField(label=_("Title"), max_length=MAX_TITLE)

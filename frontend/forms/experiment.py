@@ -7,7 +7,7 @@ from annotation.core.influence.triage import MAX_BATCH
 
 
 class RandomiseForm(forms.Form):
-    """How many arms an experiment has."""
+    """A form for the number of arms of an experiment."""
 
     arms = forms.TypedChoiceField(
         label=_("Suggestions are shown"),
@@ -26,7 +26,7 @@ class RandomiseForm(forms.Form):
 
 
 class TriageForm(forms.Form):
-    """How many trajectories are shuffled together."""
+    """A form for the number of trajectories that are shuffled together."""
 
     batch_size = forms.IntegerField(
         label=_("Trajectories in a batch"),

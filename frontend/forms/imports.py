@@ -83,7 +83,7 @@ class ImportForm(forms.Form):
 
 
 class OptionsForm(forms.Form):
-    """How a file that waits shall be read."""
+    """A form for the reading of a waiting file."""
 
     task_key_at = forms.CharField(
         label=_("Path of the task’s id"),
@@ -115,5 +115,5 @@ class OptionsForm(forms.Form):
         return cleaned
 
     def options(self) -> ReadOptions:
-        """What was chosen."""
+        """The chosen options."""
         return ReadOptions.of(self.cleaned_data)

@@ -97,7 +97,7 @@ class NameForm(forms.Form):
                 self.fields[one.name].disabled = True
 
     def values(self) -> dict[str, Any]:
-        """What the service takes."""
+        """The values for the service."""
         return self.cleaned_data
 
 
@@ -162,7 +162,7 @@ class ServerForm(NameForm):
         self.fields["path"].disabled = True
 
     def values(self) -> dict[str, Any]:
-        """What the service takes."""
+        """The values for the service."""
         values = dict(self.cleaned_data)
         values["base_url"] = values["base_url"].rstrip("/") + values.pop("path")
         return settings.as_columns(values)
@@ -204,7 +204,7 @@ class SuggestionFileForm(forms.Form):
 
 
 def readable_keys() -> Any:
-    """Which names of keys the operator allows, in a sentence."""
+    """The names of keys that the operator allows, in a sentence."""
     names = ", ".join(operator().keys)
     sentence = _("Names that begin with TRISTEP_JUDGE_KEY_ are always allowed.")
     return format_lazy("{} {} {}", sentence, _("Also:"), names) if names else sentence

@@ -146,6 +146,6 @@ class InviteForm(RolesForm):
 
 
 class SubsetForm(forms.Form):
-    """How the propagation rule treats user messages in a subset."""
+    """A form for the effect of user messages on the propagation rule in a subset."""
 
     suspend_on_user_turn = forms.BooleanField(required=False)

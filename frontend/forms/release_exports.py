@@ -1,4 +1,4 @@
-"""What somebody chooses who takes a release along as a data set."""
+"""The form for exporting a release as a data set."""
 
 from __future__ import annotations
 

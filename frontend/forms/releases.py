@@ -30,7 +30,7 @@ def _licences() -> list[tuple[str, str]]:
 
 
 class FreezeForm(forms.Form):
-    """What a release is called, what is said of it and left out of it, and what whoever freezes knows."""
+    """A form for a freeze: version, title, note, licence, subsets left out, and three confirmations."""
 
     version = forms.CharField(
         label=_("Version"), max_length=40, help_text=_("Letters, digits, dots, hyphens; for example 1.0.")
@@ -80,7 +80,7 @@ class FreezeForm(forms.Form):
         return given
 
     def asked(self) -> dict[str, Any]:
-        """What the service is called with."""
+        """The keyword arguments of the service."""
         given = self.cleaned_data
         licence = given["own_licence"] if given["licence"] == OWN else given["licence"]
         kept = {name: given[name] for name in ("version", "title", "note", "leave_out")}
@@ -88,7 +88,7 @@ class FreezeForm(forms.Form):
 
 
 class WithdrawForm(forms.Form):
-    """Why a release is faulty."""
+    """A form for the reason why a release is faulty."""
 
     reason = forms.CharField(label=_("Reason"), max_length=MAX_NOTE, widget=forms.Textarea({"rows": 3}))
 

@@ -16,7 +16,7 @@ from frontend.templatetags.tristep import state_name
 
 
 class RunForm(forms.Form):
-    """Which judges, over which trajectories, for how much at most."""
+    """A form for runs: judges, trajectories, and the most they may cost."""
 
     judges = forms.ModelMultipleChoiceField(
         label=_("Judges"), queryset=Judge.objects.none(), widget=forms.CheckboxSelectMultiple
@@ -64,13 +64,13 @@ class RunForm(forms.Form):
             self.fields[field].choices = [everything, *found]  # type: ignore[attr-defined]
 
     def selection(self) -> dict[str, Any]:
-        """What `suggest.Selection` takes."""
+        """The fields of a `RunSelection`."""
         given = self.cleaned_data
         return {name: given[name] for name in ("subset", "state", "policy_model", "limit", "release")}
 
 
 class BudgetForm(forms.Form):
-    """How much a run may cost in all."""
+    """A form for the total budget of a run."""
 
     budget = forms.DecimalField(
         label=_("Total budget, in US dollars"),

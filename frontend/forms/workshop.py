@@ -13,14 +13,14 @@ from annotation.core.seed import SEED
 
 
 class SampleForm(forms.Form):
-    """How many trajectories, and the seed that decides which."""
+    """A form for a sample: its size, and the seed of its drawing."""
 
     size = forms.IntegerField(label=_("Trajectories"), min_value=1, max_value=1_000, initial=50)
     seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=MAX_INT, initial=SEED)
 
 
 class TrialForm(forms.Form):
-    """Which prompt to try, and for how much at most."""
+    """A form for a trial: its prompt, and the most it may cost."""
 
     prompt_version = forms.ChoiceField(
         label=_("Prompt"), choices=[(one, one) for one in reversed(VERSIONS)], initial=LATEST

@@ -1,1 +1,1 @@
-"""How texts, messages, figures and icons become what a page shows."""
+"""Rendering of texts, messages, figures and icons on pages."""

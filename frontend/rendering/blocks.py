@@ -34,12 +34,12 @@ class TextBlock:
 
     @property
     def lines(self) -> int:
-        """How many lines it has."""
+        """The number of lines."""
         return self.text.count("\n") + 1
 
     @property
     def size(self) -> int:
-        """How many characters it has."""
+        """The number of characters."""
         return len(self.text)
 
     @property
@@ -112,7 +112,7 @@ def facts(value: Any) -> list[tuple[str, TextBlock | StructureBlock]]:
 
 
 def hints_and_source(hints: dict[str, Any] | None) -> dict[str, list[tuple[str, TextBlock | StructureBlock]]]:
-    """What a record says beside its run, as blocks: where it was converted from (`source`), and the rest."""
+    """The facts of a record beside its run, as blocks: the source it was converted from, and the rest."""
     rest = dict(hints or {})
     source = rest.pop("source", None) if isinstance(rest.get("source_steps"), dict) else None
     if not isinstance(source, dict):

@@ -59,7 +59,7 @@ class Scale:
     ticks: tuple[float, ...]
 
     def place(self, value: float) -> float:
-        """Where a value lies, from 0 to 100; values beyond the ends lie at them."""
+        """The position of a value from 0 to 100; values beyond the ends lie at them."""
         share = (value - self.low) / (self.high - self.low)
         return WIDTH * min(max(share, 0.0), 1.0)
 
@@ -93,7 +93,8 @@ class Dot:
 
 
 def dot(on: Scale, value: float | None, low: float | None, high: float | None) -> Dot | None:
-    """Where to draw a figure; None for an undefined one. Without an interval it begins and ends there."""
+    """The drawn positions of a figure; None for an undefined one. Without an interval it begins and ends
+    there."""
     if value is None:
         return None
     return Dot(on.at(value), on.at(value if low is None else low), on.at(value if high is None else high))
@@ -121,7 +122,7 @@ class Trend:
 
 
 def trend_y(on: Scale, value: float) -> float:
-    """How far from the top of a curve's picture a value lies, in pixels."""
+    """The distance in pixels of a value from the top of a curve's picture."""
     return TREND_ROOM + (TREND_HEIGHT - 2 * TREND_ROOM) * (1 - on.place(value) / WIDTH)
 
 

@@ -52,7 +52,7 @@ MARKS: Final = {
 
 
 def sentence(entry: HistoryEntry) -> str:
-    """What happened, in words, without who and when."""
+    """The event in words, without who and when."""
     if entry.kind == "save" and entry.value is None:
         return str(REMOVED)
     if entry.kind == "save" and entry.detail.get("source") == LabelSource.PROPAGATED:
@@ -61,7 +61,7 @@ def sentence(entry: HistoryEntry) -> str:
 
 
 def details(entry: HistoryEntry) -> list[str]:
-    """What else is known of it, each in a few words."""
+    """Details of the event, each in a few words."""
     return list(_details(entry.detail))
 
 

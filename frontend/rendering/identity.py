@@ -1,4 +1,4 @@
-"""What a record is called on pages: its identity, which for a record without one of its own is a checksum."""
+"""Names of records on pages: the identity, which for a record without one of its own is a checksum."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def short_identity(record_id: str) -> str:
 
 
 def title_of(record_id: str, question: str) -> str:
-    """What to call a record whose question is known: a checksum says less than how the question begins."""
+    """The title of a record whose question is known: a checksum says less than how the question begins."""
     words = " ".join(question[: 4 * MAX_TITLE].split())
     if not words or not _CHECKSUM.fullmatch(record_id):
         return short_identity(record_id)

@@ -52,7 +52,7 @@ def environment(**options: Any) -> Environment:
 
 
 def _image_address(trajectory: Any, picture: PictureBlock) -> str:
-    """Where an image is: what is not a trajectory of the project says so itself."""
+    """The address of an image, given by the thing itself unless it is a trajectory of the project."""
     own = getattr(trajectory, "image_address", None)
     place = (picture.message_index, picture.part_index)
     return own(*place) if own else reverse("frontend:trajectory-image", args=(trajectory.pk, *place))

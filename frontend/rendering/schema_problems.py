@@ -9,7 +9,7 @@ from frontend.rendering.control_chars import escape_control_chars
 
 
 def in_words(problem: SchemaProblem) -> str:
-    """What is wrong with a call's arguments, as a sentence."""
+    """The fault of a call's arguments, as a sentence."""
     sentences = {
         "unknown_tool": _("No tool has this name"),
         "missing": _("{where} is required and missing"),

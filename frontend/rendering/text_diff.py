@@ -1,4 +1,4 @@
-"""What changed from one text to another, line by line."""
+"""Changes from one text to another, line by line."""
 
 from __future__ import annotations
 

@@ -116,13 +116,13 @@ class RenderedMessage:
 
     @property
     def size(self) -> int:
-        """How many characters its texts have."""
+        """The number of characters in its texts."""
         return sum(block.size for block in self.blocks if not isinstance(block, PictureBlock))
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredCall:
-    """Which call a result answers: its name, and the message that made it."""
+    """The call that a result answers: its name, and the message that made it."""
 
     call: str
     message_index: int

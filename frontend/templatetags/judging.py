@@ -49,7 +49,7 @@ MINUTE, HOUR = 60, 3_600
 
 @register.filter
 def run_state(value: str) -> str:
-    """Where a run stands, in words."""
+    """The state of a run, in words."""
     words = {
         SuggestionRunState.QUEUED.value: gettext("waiting"),
         SuggestionRunState.RUNNING.value: gettext("running"),

@@ -13,6 +13,6 @@ register = template.Library()
 
 @register.simple_tag
 def macro(name: str, *values: Any) -> str:
-    """What a macro makes of these values: `{% macro "message.text" block %}`."""
+    """The output of a macro for these values: `{% macro "message.text" block %}`."""
     file, function = name.split(".")
     return getattr(Macros(file), function)(*values)

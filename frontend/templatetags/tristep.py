@@ -109,13 +109,13 @@ def sign(value: int | None) -> str:
 
 @register.filter
 def origin_name(kind: str) -> str:
-    """How a consensus came about, in words."""
+    """The origin of a consensus, in words."""
     return str(history_text.ORIGINS[ConsensusKind(kind)])
 
 
 @register.filter
 def reason_title(code: str) -> str:
-    """What a reason code says, in the reader's language."""
+    """The title of a reason code, in the reader's language."""
     known = REASON_CODES_BY_CODE.get(code)
     return gettext(known.title) if known else code
 
@@ -154,7 +154,7 @@ def identity(record_id: str) -> str:
 
 @register.filter
 def title_of(record_id: str, question: str) -> str:
-    """What a record is called where its question is known."""
+    """The title of a record whose question is known."""
     return identities.title_of(record_id, question)
 
 
@@ -184,7 +184,7 @@ def state_name(value: str) -> str:
 
 @register.filter
 def expiry_text(reason: str) -> str:
-    """Why an assignment expired, for the person who had it."""
+    """The reason why an assignment expired, for the person who had it."""
     texts = {
         ExpiryReason.LEFT: gettext("You were not an annotator here for a while."),
         ExpiryReason.TAKEN_BACK: gettext("An admin took it back."),
@@ -195,7 +195,7 @@ def expiry_text(reason: str) -> str:
 
 @register.filter
 def badge_kind(value: str) -> str:
-    """Which badge a state wears (the end of the class name)."""
+    """The badge of a state (the end of the class name)."""
     kind = BADGES.get(value, "")  # type: ignore[call-overload]
     return f"badge--{kind}" if kind else ""
 

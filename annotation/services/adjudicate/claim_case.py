@@ -141,8 +141,7 @@ def reveal(
 
 
 def _sealed(case: Adjudication, decided: set[int | None]) -> set[int | None]:
-    """Of which steps (by pk; None: the outcome) judges' suggestions are not for the adjudicator to see
-    yet."""
+    """Steps (by pk; None: the outcome) whose suggestions the adjudicator may not see yet."""
     if case.state == AdjudicationState.DECIDED:
         return set()
     positions_of = consensus.positions(case.trajectory_id)

@@ -51,7 +51,7 @@ def note_event(
 
 
 def resolved(case: Adjudication, submitted: Positions) -> dict[int | None, Resolution]:
-    """What a case comes to: the resolution of every step (by pk) and, under None, of the outcome.
+    """The resolution of every step of a case (by pk) and, under None, of the outcome.
 
     Raises Invalid (code "incomplete", details {"missing": [message indexes], "outcome": bool}) while
     something is open, and when a decision names a root that is no error.
@@ -81,7 +81,7 @@ def _refuse_incomplete(missing: list[int], *, outcome: bool) -> None:
 
 
 def _undecided(numbers: list[str], *, outcome: bool) -> str:
-    """What is missing, in words: the steps by the numbers that people see."""
+    """The missing decisions in words: steps by the numbers that people see."""
     if not numbers:
         return translatable("The outcome is undecided.")
     if len(numbers) == 1:

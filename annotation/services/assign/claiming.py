@@ -35,7 +35,8 @@ SPOILS = (ExposureKind.LABEL, ExposureKind.CONSENSUS)
 
 
 def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory]:
-    """What a person may claim, in queue order: a free slot, never theirs before, nothing of it seen."""
+    """Trajectories that a person may claim, in queue order: a free slot, never theirs before, nothing of it
+    seen."""
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
     # what was resolved, and is labelled once more: whoever was asked as a third person is none of the N
     rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
@@ -61,7 +62,7 @@ def has_seen_labels(user: User, trajectory: Trajectory) -> bool:
 
 
 class _Held(Exception):
-    """All that is left is locked by others at this moment; `pk` is the first of it."""
+    """Every remaining trajectory is locked by others at this moment; `pk` is the first of them."""
 
     def __init__(self, pk: int) -> None:
         super().__init__(pk)
@@ -84,7 +85,7 @@ def unfinished(user: User, project: Project) -> QuerySet[Assignment]:
 
 
 def label_next(*, actor: User, project: Project, claim_key: str | None = None) -> Assignment:
-    """What the actor labels next: the unfinished trajectory that they used last, else a new one, as of
+    """The actor's next assignment: the unfinished trajectory that they used last, else a new one, as of
     `claim_next`."""
     require(actor, "claim", project)
     return unfinished(actor, project).first() or claim_next(actor=actor, project=project, claim_key=claim_key)

@@ -1,4 +1,4 @@
-"""Who may speak in a discussion, and who is told of what was said."""
+"""Permission to speak in a discussion, and the people told of it."""
 
 from datetime import datetime
 
@@ -22,7 +22,7 @@ def lock(trajectory: int) -> Trajectory:
 
 
 def require_voice(actor: User, discussion: Discussion) -> Voice:
-    """As whom somebody speaks. Raises Denied to whoever takes no part."""
+    """The voice of a person in a discussion. Raises Denied to those who take no part."""
     require(actor, "discuss", discussion)
     voice = voice_of(actor, discussion.trajectory)
     if voice is None:

@@ -118,7 +118,7 @@ def _fit(release_id: uuid.UUID) -> None:
 
 
 def _stacked(released: ReleasedLabels, predictions: Sequence[Predictions]) -> bytes:
-    """Of one model alone, it would be that one recalibrated."""
+    """The stack of several models; of one model alone, it would be that one recalibrated."""
     return kept(stacked(released, predictions) if len(predictions) > 1 else None)
 
 
@@ -126,7 +126,7 @@ def _stacked(released: ReleasedLabels, predictions: Sequence[Predictions]) -> by
 def _write(
     release: Release, rows: list[PredictionSet], fitted: dict[int, bytes], together: bytes | None, anew: bool
 ) -> None:
-    """What was fitted, as far as the predictions are still those that it was fitted with."""
+    """Store fitted labels, as far as the predictions are still those that they were fitted with."""
     outline = ReleaseOutline.objects.select_for_update(no_key=True).get(release=release)
     for row in rows:
         if row.pk in fitted:
@@ -141,8 +141,8 @@ def _write(
 
 
 def _baseline(release: Release, released: ReleasedLabels) -> Predictions | None:
-    """What the baseline says of every step, trained on the records of the other tasks; None where it cannot
-    be trained: on fewer than two tasks, or where a record's labels are not of its steps."""
+    """Predictions of the baseline for every step, trained on the records of the other tasks; None where it
+    cannot be trained: on fewer than two tasks, or where a record's labels are not of its steps."""
     examples = []
     for place, record in enumerate(report.records(release)):
         material = JudgeInput.of(record)

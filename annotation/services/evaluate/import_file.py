@@ -27,10 +27,11 @@ IN_MEMORY = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class PredictionImport:
-    """What came of a file. `created`, `unchanged`: records. `missing`: steps of these records without a
-    label; `invalid`: entries of these that are not a label; `failed`: judgements that say of themselves that
-    they failed; all three count the file, stored now or before. `superseded`: lines that a newer one
-    replaced; `elsewhere`: lines about records that the release (or the subset) lacks, left out."""
+    """The result of an import of predictions. `created`, `unchanged`: records. `created`, `unchanged`:
+    records. `missing`: steps of these records without a label; `invalid`: entries of these that are not a
+    label; `failed`: judgements that say of themselves that they failed; all three count the file, stored now
+    or before. `superseded`: lines that a newer one replaced; `elsewhere`: lines about records that the
+    release (or the subset) lacks, left out."""
 
     prediction_set: PredictionSet
     created: int
@@ -141,7 +142,7 @@ def _digests(row: PredictionSet, places: set[int]) -> dict[int, str]:
 
 
 def _chunks(file: PredictionFile, fresh: list[int]) -> Iterator[Reasons]:
-    """What is said of the records that are new."""
+    """Packed reasons for the new records."""
     for at in range(0, len(fresh), REASONS_AT_ONCE):
         places = fresh[at : at + REASONS_AT_ONCE]
         yield from packed_reasons({place: file.reasons_of(place) for place in places})

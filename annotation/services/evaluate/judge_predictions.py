@@ -42,9 +42,9 @@ CENTS: Final = Decimal("0.0001")
 
 @dataclass(frozen=True, slots=True)
 class ScoredJudge:
-    """What came of it, in records of the release. `created`: new in the set; `unchanged`: there already.
-    `failed`: the judge was asked in vain. `absent`: it has said nothing of them; `changed`: their trajectory
-    has other content now; `gone`: they have none. `missing`: steps without a label."""
+    """The result of scoring a judge, in records of the release. `created`: new in the set; `unchanged`: there
+    already. `failed`: the judge was asked in vain. `absent`: it has said nothing of them; `changed`: their
+    trajectory has other content now; `gone`: they have none. `missing`: steps without a label."""
 
     prediction_set: PredictionSet
     created: int
@@ -58,7 +58,7 @@ class ScoredJudge:
 
 @dataclass(slots=True)
 class _Said:
-    """What a judge says of a release, and its reasons by ordinal."""
+    """A judge's predictions for a release, and its reasons by ordinal."""
 
     predictions: Predictions
     reasons: dict[int, dict[str, Any]]
@@ -251,7 +251,7 @@ def _reasons(answers: _Said, fresh: list[int]) -> list[Reasons]:
 
 
 def _about(judge: Judge, release: Release, frozen: FrozenTrajectories) -> dict[str, Any]:
-    """What is known of the set besides its labels: prompt, day and cost from the judge's own answers."""
+    """Facts of the set besides its labels: prompt, day and cost from the judge's own answers."""
     answers = JudgeAnswer.objects.filter(judge=judge, trajectory__in=of_release(release))
     figures = answers.aggregate(cost=Sum("cost"), last=Max("created_at"))
     about: dict[str, Any] = {"judge": judge, "prompt_version": judge.prompt_version}

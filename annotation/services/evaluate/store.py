@@ -34,8 +34,8 @@ Reasons = tuple[int, int, bytes]
 
 @dataclass(frozen=True, slots=True)
 class PredictionSetDetails:
-    """What an importer says of a prediction set besides its labels; None leaves what is known. `cost` is in
-    US dollars, of the whole set."""
+    """Facts that an importer gives of a prediction set besides its labels; None leaves them as they are.
+    `cost` is in US dollars, of the whole set."""
 
     prompt_version: str | None = None
     judged_on: date | None = None
@@ -52,7 +52,7 @@ def model_name(name: str) -> str:
 
 
 def checked(about: PredictionSetDetails) -> dict[str, Any]:
-    """What is given, by field. Raises Invalid."""
+    """The given facts by field. Raises Invalid."""
     values = {field.name: getattr(about, field.name) for field in fields(about)}
     values = {name: value for name, value in values.items() if value is not None}
     if "prompt_version" in values:
@@ -69,8 +69,8 @@ def checked(about: PredictionSetDetails) -> dict[str, Any]:
 
 
 def packed_reasons(by_place: Mapping[int, Any]) -> Iterator[Reasons]:
-    """What is said of some records, by their places in ascending order, as it is stored; nothing when nothing
-    is said."""
+    """Reasons for some records, by their places in ascending order, as they are stored; nothing without
+    any."""
     told = {str(place): reasons for place, reasons in by_place.items() if reasons}
     if told:
         yield min(by_place), max(by_place), zlib.compress(canonical_json(told), 6)

@@ -35,7 +35,7 @@ class ReceivedFiles:
 
 
 class ReceiveOptions(TypedDict, total=False):
-    """What `receive_file` is told beside the file."""
+    """Options of `receive_file` beside the file."""
 
     format: str
     replace: bool

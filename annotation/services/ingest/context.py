@@ -1,4 +1,4 @@
-"""What the importers are told of this server: where they may lay bytes aside, and its limits."""
+"""Context of the importers on this server: the folder for bytes laid aside, and its limits."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Who is running an import: the worker of the present attempt, and nobody else, may write for it."""
+"""Leases of imports: the worker of the present attempt, and nobody else, may write for it."""
 
 from django.db.models import QuerySet
 

@@ -23,7 +23,7 @@ from .receive import QUEUE_PATIENCE, stored_path
 
 
 def look_at(*, actor: Actor, source: ImportFile, records: int = LOOKED_AT) -> FilePreview:
-    """What the first `records` of a waiting file would become. Raises NotFound when its bytes are gone.
+    """A preview of the first `records` of a waiting file. Raises NotFound when its bytes are gone.
 
     Nothing is written; no query.
     """

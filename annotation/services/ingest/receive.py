@@ -35,7 +35,7 @@ SUFFIX = ".import"
 
 
 def stored_path(source: ImportFile) -> Path:
-    """Where the bytes of an import lie until it has ended."""
+    """The path of an import's bytes until it has ended."""
     return Path(settings.UPLOAD_DIR) / source.stored_as
 
 

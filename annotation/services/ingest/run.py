@@ -48,7 +48,7 @@ class CountingStream:
 
     @property
     def position(self) -> int:
-        """How many bytes were read so far, at most the size of the file."""
+        """The number of bytes read so far, at most the size of the file."""
         return min(self._read, self._size)
 
     def seek(self, offset: int, whence: int = 0) -> int:
@@ -60,7 +60,7 @@ class CountingStream:
         return self._stream.tell()
 
     def seekable(self) -> bool:
-        """As `zipfile` asks of a stream."""
+        """Return True, as `zipfile` asks of a stream."""
         return True
 
     def read(self, size: int = -1) -> bytes:

@@ -40,7 +40,7 @@ class LabelUpdate:
 
     @property
     def target(self) -> str:
-        """Which of the `TARGETS` it is about."""
+        """The target of the change, of `TARGETS`."""
         return "outcome" if self.message_index is None else "step"
 
 

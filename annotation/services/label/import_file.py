@@ -36,7 +36,7 @@ from .import_rows import LabelSpool, Opened, PreparedLabel, PreparedLine, store_
 
 @dataclass(frozen=True, slots=True)
 class LabelImport:
-    """What came of a label file: assignments made, those that were there with the same labels, step labels
+    """The result of a label file: assignments made, those that were there with the same labels, step labels
     stored."""
 
     created: int
@@ -45,7 +45,7 @@ class LabelImport:
 
 
 class _Place(NamedTuple):
-    """What an import needs of a trajectory: whether a place is free, and its propagation rules."""
+    """The facts of a trajectory for an import: whether a place is free, and its propagation rules."""
 
     free: bool
     rules: PropagationRules
@@ -53,7 +53,7 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What the person has of a trajectory; `half`: an import that was killed left it, complete but open."""
+    """A person's assignment of a trajectory; `half`: an import that was killed left it, complete but open."""
 
     assignment: int
     labels: tuple[dict[int, int | None], int | None] | None
@@ -211,8 +211,8 @@ def _places(trajectories: Sequence[int], rules: Mapping[int, PropagationRules]) 
 
 
 def _own(username: str, trajectories: Sequence[int]) -> dict[int, _Own]:
-    """What the person of that name has of these trajectories already, by trajectory; `labels` is None when
-    they are unfinished."""
+    """The assignments of the person of that name, by trajectory; `labels` is None when they are
+    unfinished."""
     own: dict[int, _Own] = {}
     values: dict[int, dict[int, int | None]] = {}
     mine = Assignment.objects.filter(annotator__username=username, trajectory__in=trajectories).order_by()

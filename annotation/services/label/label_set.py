@@ -41,7 +41,7 @@ class LabelSet:
         return None if message_index is None else self._by_index.get(message_index)
 
     def inputs(self) -> list[StepInput]:
-        """What the propagation rule reads."""
+        """The input of the propagation rule."""
         return [self._input(step, self.labels.get(step.message_index)) for step in self.stored.steps]
 
     def _input(self, step: StepRow, label: LabelFields | None) -> StepInput:
@@ -130,6 +130,6 @@ class LabelSet:
 
 
 def _put(label: OutcomeFields, content: OutcomeFields) -> None:
-    """What every label has, but its version, which is counted here."""
+    """Copy the fields of every label but its version, which is counted here."""
     label.value, label.unsure, label.flagged = content.value, content.unsure, content.flagged
     label.note, label.reason = content.note, content.reason

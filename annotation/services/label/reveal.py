@@ -81,7 +81,7 @@ def _own_labels(assignment: Assignment) -> dict[int | None, OwnLabel]:
 def _refusal(
     policy: str, assignment: Assignment, own: dict[int | None, OwnLabel], step: int | None
 ) -> TristepError | None:
-    """Why the suggestions for a step (None: the outcome) stay sealed; None when they may be shown."""
+    """The reason why suggestions for a step (None: the outcome) stay sealed; None when they may be shown."""
     if policy in (SuggestionPolicy.ALWAYS, "all"):
         return None
     if policy == SuggestionPolicy.AFTER_SUBMIT:
@@ -118,7 +118,7 @@ def _note(
 
 
 def _shown(suggestion: JudgeSuggestion) -> dict[str, int | None]:
-    """What history keeps of it; `recalibrated` only where that stood beside the judge's own value."""
+    """A suggestion as history keeps it; `recalibrated` only where that stood beside the judge's own value."""
     kept = {"judge": suggestion.judge, "value": suggestion.value}
     return kept if suggestion.recalibrated is None else {**kept, "recalibrated": suggestion.recalibrated}
 

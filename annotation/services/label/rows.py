@@ -1,4 +1,4 @@
-"""What a save reads and writes, in statements that stand here as they are sent.
+"""Statements of a save, reading and writing, as they are sent.
 
 A save is made for every key press. Django takes ten times as long to build and compile such statements as
 the databases take to answer them, so they are built once, by hand: one that reads everything a save needs
@@ -82,7 +82,7 @@ class EarlierSave(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SaveContext:
-    """Everything that a save reads. `held` are the annotator's roles, `labels` by message index."""
+    """The rows that a save reads. `held` are the annotator's roles, `labels` by message index."""
 
     project_id: int
     trajectory_id: int

@@ -144,7 +144,8 @@ def _apply(
 
 
 def _unfit(label_set: LabelSet, content: LabelFields, step: StepRow) -> str:
-    """Why a label's new content does not fit the trajectory as labelled so far; empty when it does."""
+    """The reason why a label's new content does not fit the trajectory as labelled so far; empty when it
+    does."""
     if content.value is None:
         return ""
     if content.source == LabelSource.PROPAGATED:

@@ -93,7 +93,7 @@ def invitation_of(*, secret: str, now: datetime | None = None) -> Invitation:
 
 
 def user_name_ending(*, secret: str) -> str:
-    """How the user name must end that is made with a link: "-" and five digits that only its bearer knows.
+    """The required ending of a user name made with a link: "-" and five digits that only its bearer knows.
 
     So whoever holds a link cannot try out which names are taken.
     """

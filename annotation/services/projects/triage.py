@@ -26,8 +26,8 @@ PAIRS = 50
 
 @dataclass(frozen=True, slots=True)
 class TriageResult:
-    """What a triage has done: how many waiting trajectories got another place, and what was found among all
-    that are waiting: contested, unanimous, and without suggestions of two judges."""
+    """The result of a triage: how many waiting trajectories got another place, and counts of all that are
+    waiting: contested, unanimous, and without suggestions of two judges."""
 
     moved: int
     contested: int

@@ -42,7 +42,7 @@ class Comparison:
 
     @cached_property
     def manifests(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What both say of themselves."""
+        """The manifests of both releases."""
         return self.old.parsed_manifest(), self.new.parsed_manifest()
 
     def listed(self, *, what: What | None = None, subset: str = "") -> list[RecordChange]:
@@ -60,7 +60,7 @@ class Comparison:
         return [(key, before.get(key, {}).get("value"), after.get(key, {}).get("value")) for key in COMPARED]
 
     def changelog(self) -> str:
-        """As Markdown, for a dataset card."""
+        """The changes as Markdown, for a dataset card."""
         versions = (self.old.version, self.new.version)
         agreement = [(FIGURES[key].title, was, now) for key, was, now in self.agreement()]
         return changelog(self.diff, versions=versions, agreement=agreement)
@@ -72,7 +72,7 @@ def _figures(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare(*, actor: Actor, old: Release, new: Release) -> Comparison:
-    """What changed from `old` to `new`. Two queries and those of the permission, once the outlines of both
+    """The comparison of `old` with `new`. Two queries and those of the permission, once the outlines of both
     are kept. Raises Invalid for releases of two projects, Conflict on a damaged record."""
     require(actor, "release.view", new)
     if old.project_id != new.project_id:

@@ -1,4 +1,4 @@
-"""What a release is made of: its records, as they are prepared and written (the manifest: manifest.py)."""
+"""Contents of a release: its records, as they are prepared and written (the manifest: manifest.py)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ReleaseDigest:
     records: int = 0
 
     def indexes(self, row: Trajectory) -> RecordIndexes:
-        """Where the next record stands."""
+        """The indexes of the next record."""
         subset = row.subset.name
         key = (subset, row.task_id)
         if row.query_index is None and key not in self.queries:

@@ -131,7 +131,7 @@ def export_release(*, actor: Actor, release: Release, options: ExportOptions, ou
 
 
 def writer(release: Release, options: ExportOptions) -> Callable[[ExportTarget], Iterator[None]]:
-    """What writes the files of an export, one record at a time, so that what was written can be sent on.
+    """The writer of an export's files, one record at a time, so that what was written can be sent on.
 
     A data set is held against its digest at once. Raises Conflict, then or while it writes, for a release
     that does not match its own checksums.

@@ -40,7 +40,7 @@ EXPORTED_AT_ONCE = 100
 
 
 class ExportTarget(Protocol):
-    """Where the files of an export go."""
+    """The destination of an export's files."""
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         """A new file, of which there is one at a time."""

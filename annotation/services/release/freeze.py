@@ -147,7 +147,7 @@ class _Freezing:
         return described(self.project, running, self.asked.leave_out)
 
     def _reopenings(self) -> int:
-        """How many cases were opened again so far: none may be between what is read and what is frozen."""
+        """The number of cases opened again so far: it may not change between reading and freezing."""
         return AuditEvent.objects.filter(project=self.project, verb="case.reopen").count()
 
     def _refuse_taken(self) -> None:

@@ -1,4 +1,4 @@
-"""What a release is to be: its version, what is said of it, and which subsets are left out of it."""
+"""The options of a freeze: version, title, note, licence, and the subsets that are left out."""
 
 import re
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""What the manifest of a release says of its content, of its makers, and of how far to believe it."""
+"""The manifest of a release: its content, its makers, and its reliability."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def described(project: Project, running: ReleaseDigest, leave_out: Collection[st
 
 
 def _origins(steps: Mapping[str, int], outcomes: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """How many labels were reached in which way: unanimous, discussed, adjudicated, by majority."""
+    """Counts of labels by origin: unanimous, discussed, adjudicated, by majority."""
     return {"steps": dict(sorted(steps.items())), "outcomes": dict(sorted(outcomes.items()))}
 
 
@@ -86,8 +86,8 @@ def _by(running: ReleaseDigest, part: int) -> dict[str, dict[str, int]]:
 
 
 def _annotators(project: Project, running: ReleaseDigest) -> dict[str, Any]:
-    """How many people labelled the trajectories of the release, and by pseudonym how much; `read`: the
-    version of the guidelines that they said they had read."""
+    """The number of annotators of the release, and by pseudonym their labels; `read`: the version of the
+    guidelines that they said they had read."""
     read = dict(Membership.objects.filter(project=project).values_list("user", "guideline_seen"))
     seen = {name: read.get(pk) for pk, name in running.names.items()}
     people = _by(running, 0)
@@ -98,7 +98,7 @@ def _annotators(project: Project, running: ReleaseDigest) -> dict[str, Any]:
 
 
 def _exposure(project: Project, running: ReleaseDigest) -> dict[str, Any]:
-    """When annotators saw suggestions, how many labels were given in sight of one, and what that did where it
+    """The suggestion policy, the number of labels given in sight of a suggestion, and the effects where it
     was randomised."""
     counted = sum(running.turns.values(), Counter[str]())
     exposure: dict[str, Any] = {
@@ -121,8 +121,7 @@ def _exposure(project: Project, running: ReleaseDigest) -> dict[str, Any]:
 
 
 def _left_out(project: Project, leave_out: Collection[str]) -> dict[str, Any]:
-    """What is not in the release: subsets that were left out, and by state what is not resolved in the
-    others."""
+    """Left-out subsets, and by state unresolved trajectories of the others."""
     rows = Trajectory.objects.filter(project=project, live=True).order_by()
     counted = rows.values_list("subset__name", "state").annotate(n=Count("pk"))
     subsets = dict.fromkeys(sorted(leave_out), 0)

@@ -37,7 +37,7 @@ def outline(release: Release) -> ComparedRelease:
 
 
 def statistics(*, actor: Actor, release: Release) -> ReleaseStatistics:
-    """What a release is made of. One query and those of the permission, once its outline is kept. Raises
+    """The statistics of a release. One query and those of the permission, once its outline is kept. Raises
     Conflict on a damaged record."""
     require(actor, "release.view", release)
     return release_statistics(outline(release).labels)

@@ -23,7 +23,8 @@ from .outline import statistics
 
 @dataclass(frozen=True, slots=True)
 class PublicSwitches:
-    """Whether the address is on, whether it shows the leaderboard, and whether search engines may list it."""
+    """Switches of the public address: whether it is on, shows the leaderboard, and may be listed by search
+    engines."""
 
     is_open: bool = False
     shows_leaderboard: bool = False
@@ -31,7 +32,7 @@ class PublicSwitches:
 
 
 def switches(release: Release) -> PublicSwitches:
-    """How the public address of a release is set: all off, until somebody sets it."""
+    """The switches of a release's public address: all off, until somebody sets them."""
     row = getattr(release, "public_release", None)
     return PublicSwitches() if row is None else _of(row)
 

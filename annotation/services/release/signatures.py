@@ -44,7 +44,8 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class SignatureCheck:
-    """What a signature is worth; `fingerprint` is that of the key it names, empty when it names none."""
+    """The result of checking a signature; `fingerprint` is that of the key it names, empty when it names
+    none."""
 
     state: SignatureState
     fingerprint: str = ""

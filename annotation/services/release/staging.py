@@ -102,7 +102,7 @@ class RecordSpool:
         return len(self._digests) // DIGEST
 
     def begins_with(self, digests: Iterable[str]) -> int | None:
-        """How many checksums these are, when the first records have just them; else None."""
+        """The number of these checksums, when the first records have just them; else None."""
         stored = bytearray().join(bytes.fromhex(digest) for digest in digests)
         return len(stored) // DIGEST if self._digests.startswith(stored) else None
 
@@ -155,8 +155,8 @@ def _staged() -> list[uuid.UUID]:
 
 
 def _begun(spool: RecordSpool) -> tuple[uuid.UUID, int]:
-    """What a kill left staged and that begins with the same records, with how many; else a new id. The rest
-    is deleted: there is one freeze at a time."""
+    """The id and length of staged records, left by a kill, that begin with the same records; else a new id.
+    The rest is deleted: there is one freeze at a time."""
     begun: tuple[uuid.UUID, int] | None = None
     for release_id in _staged():
         rows = ReleaseRecord.objects.filter(release=release_id).order_by("ordinal")

@@ -37,7 +37,7 @@ Labels = dict[int | None, tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Whether a release is what it was when it was frozen; `problems` says where it is not (the first 20).
+    """The result of verifying a release; `problems` lists the differences since it was frozen (the first 20).
 
     `signature` says what its signature is worth, `fingerprint` names the key: one that is not known here is a
     problem too.
@@ -54,7 +54,7 @@ class Verification:
 
 @dataclass(slots=True)
 class RecomputedDigest:
-    """What the rows of a release come to, and what is wrong with them."""
+    """The digest recomputed from the rows of a release, and its problems."""
 
     digest: Any = field(default_factory=hashlib.sha256)
     files: dict[str, Any] = field(default_factory=dict)
@@ -129,7 +129,7 @@ def verify(*, actor: Actor, release: Release, key: PublicKey | None = None) -> V
 
 
 def signature_problems(signature: SignatureCheck, *, key_named: bool) -> list[str]:
-    """What keeps a signature from being believed, in one sentence at most."""
+    """The reason for not believing a signature, in one sentence at most."""
     if signature.state is SignatureState.VALID:
         return []
     if signature.state is SignatureState.INVALID:
@@ -148,7 +148,7 @@ def signature_problems(signature: SignatureCheck, *, key_named: bool) -> list[st
 
 
 def _check(row: ReleaseRecord, body: bytes | None, labels: Labels, recomputed: RecomputedDigest) -> str:
-    """What is wrong with one record (empty: nothing); its bytes go into the checksums."""
+    """The problem of one record (empty: none); its bytes go into the checksums."""
     if body is None or sha256_hex(body) != row.sha256:
         recomputed.digest.update(b"\n")
         return translatable("the record does not match its checksum.")

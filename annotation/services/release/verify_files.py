@@ -79,7 +79,7 @@ def verify_export(*, path: Path, key: PublicKey | None = None) -> Verification:
 def _dataset_problems(
     path: Path, manifest: Mapping[str, Any], keys: Mapping[str, PublicKey], *, key_named: bool
 ) -> list[str]:
-    """What is wrong with the files that `checksums.json` names, with it, or with its signature."""
+    """Problems of the files that `checksums.json` names, of itself, or of its signature."""
     written = (path / CHECKSUMS).read_bytes()
     files, problems = read_checksums(written, manifest)
     if problems:
@@ -95,7 +95,7 @@ def _dataset_problems(
 
 
 def _file_problems(path: Path, stated: Mapping[str, str], there: Any) -> list[str]:
-    """What is wrong with files whose SHA-256 is stated; `there` are those that may be too many."""
+    """Problems of files whose SHA-256 is stated; `there` are those that may be too many."""
     problems: list[str] = []
     root = path.resolve()
     for name, sha256 in stated.items():

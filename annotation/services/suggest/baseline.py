@@ -121,7 +121,7 @@ def _tasks(run: SuggestionRun) -> dict[str, str]:
 def _examples(
     judge: Judge, fixed: dict[str, Any], alive: Alive
 ) -> tuple[str, datetime | None, list[TrainingExample]]:
-    """Where they come from ("consensus", "demo"), until when that was resolved, and the examples."""
+    """The source of the examples ("consensus", "demo"), until when that was resolved, and the examples."""
     if fixed.get("trained_on") == "demo":
         return "demo", None, demo_examples(alive)
     # what is resolved while they are being read is left for another judge

@@ -36,13 +36,13 @@ class PendingCall:
 
     @property
     def request(self) -> Request:
-        """What the provider is asked."""
+        """The request to the provider."""
         return Request(self.material, reference=str(self.trajectory), earlier=self.earlier)
 
 
 @dataclass(slots=True)
 class CallResult:
-    """What came of one call; `outcome` None: it was given up before anything was sent that counts.
+    """The result of one call; `outcome` None: it was given up before anything was sent that counts.
 
     `request` and `response` are compressed; the id is what makes storing it twice storing it once.
     """
@@ -59,7 +59,7 @@ class CallResult:
 
     @property
     def failure(self) -> Failure | None:
-        """What went wrong, if all or a part of the labels is missing for it."""
+        """The failure, if all or a part of the labels is missing for it."""
         return None if self.outcome is None else self.outcome.failure
 
 
@@ -90,7 +90,7 @@ class CallPool:
         self._todo.put(due)
 
     def collect(self, seconds: float) -> list[CallResult]:
-        """What has come in, after waiting up to `seconds` for the first."""
+        """The results that have come in, after waiting up to `seconds` for the first."""
         results: list[CallResult] = []
         try:
             results.append(self._answers.get(timeout=seconds))

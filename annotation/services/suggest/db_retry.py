@@ -16,7 +16,7 @@ LONGEST_DELAY = 5.0
 
 
 def retry_db(do: Callable[[], T], *, give_up: Callable[[], bool] = lambda: False) -> T:
-    """What `do` returns, tried again with growing pauses while the database is away, for five minutes.
+    """Retry a database call while the server is away, with growing pauses, for five minutes.
 
     `do` must bear being done twice: a connection can break after a commit and before its confirmation. Inside
     a transaction of the caller's, and once `give_up` says so, the error goes through at once.

@@ -36,7 +36,8 @@ MAX_SOURCE = 255
 
 @dataclass(frozen=True, slots=True)
 class SuggestionImport:
-    """What came of a file. `created`, `unchanged`: trajectories; `labels`: step labels stored.
+    """The result of an import of suggestions. `created`, `unchanged`: trajectories; `labels`: step labels
+    stored. `created`, `unchanged`: trajectories; `labels`: step labels stored.
 
     `missing`: steps of these trajectories without a label; `invalid`: entries that are not a label;
     `extra`: labels for messages that are no step; `failed`: judgements that say of themselves that they
@@ -69,7 +70,7 @@ class _Read:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What makes a second import of the same file a repetition."""
+        """The content by which a second import of the same file is known as a repetition."""
         return (self.labels, self.outcome, self.reason, self.comment)
 
 
@@ -101,7 +102,7 @@ class _Checked:
         return before is None or before.half or same
 
     def result(self, judge: Judge) -> SuggestionImport:
-        """What came of it, once it is stored."""
+        """The result of the import, once it is stored."""
         new = [*self.fresh, *(read for read in self.reads if read.trajectory in self.halves)]
         return SuggestionImport(
             judge=judge,
@@ -207,7 +208,7 @@ def _new_judge(actor: Actor, project: Project, name: str) -> Judge:
 
 
 def _stored(judge: Judge, trajectories: Sequence[int]) -> dict[int, _Stored]:
-    """What the judge has suggested for these trajectories already."""
+    """Suggestions that the judge has for these trajectories already."""
     stored: dict[int, _Stored] = {}
     labels = Prefetch("labels", SuggestedLabel.stored.select_related("step"))
     for part in chunks(trajectories):

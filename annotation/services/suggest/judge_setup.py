@@ -109,7 +109,7 @@ def open_provider(judge: Judge, hooks: Hooks) -> Provider:
 
 
 def operator() -> OperatorRules:
-    """What the operator of this server allows."""
+    """The rules of this server's operator."""
     return OperatorRules(addresses=django_settings.JUDGE_URLS, keys=django_settings.JUDGE_KEYS)
 
 

@@ -30,7 +30,8 @@ MOST: Final = 1_000
 
 
 def trajectories_to_draw(*, actor: Actor, judge: Judge, size: int, seed: int = SEED) -> list[int]:
-    """What `draw_sample` would draw now, by primary keys; nothing is written. Raises as it does."""
+    """The sample that `draw_sample` would draw now, by primary keys; nothing is written. Raises as it
+    does."""
     require(actor, "suggest", judge)
     if not KINDS[judge.kind].prompted:
         raise Invalid(translatable("Only a judge on a server has a prompt."), code="no_prompt")

@@ -89,7 +89,7 @@ def sweep_recalibrations() -> int:
 
 @transaction.atomic
 def _write(judge: Judge, about: dict[str, Any], step: Integers, made: Labels | None, now: datetime) -> None:
-    """All of it, unless it was switched off, or fitted by somebody else, meanwhile."""
+    """Store the recalibration, unless it was switched off, or fitted by somebody else, meanwhile."""
     current = Judge.objects.select_for_update(no_key=True).get(pk=judge.pk)
     if not current.recalibrate or current.recalibrated_at != judge.recalibrated_at:
         return

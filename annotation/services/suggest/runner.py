@@ -48,7 +48,7 @@ FAILURES_IN_A_ROW: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class RunTotals:
-    """How far a run is, for whoever waits beside it."""
+    """The totals of a run, for whoever waits beside it."""
 
     done: int
     failed: int
@@ -202,7 +202,7 @@ class RunAttempt:
             self.calls.submit(due)
 
     def _spent(self) -> Decimal:
-        """What the run has cost, answers that are not stored yet included."""
+        """The cost of the run so far, with answers that are not stored yet."""
         return self.run.cost + sum(
             (result.outcome.cost for result in self.waiting if result.outcome is not None), Decimal(0)
         )
@@ -217,7 +217,7 @@ class RunAttempt:
         )
 
     def _sorted_out(self, answers: list[CallResult]) -> list[CallResult]:
-        """What is to be stored of these; failures that speak of the whole run end it."""
+        """The answers to store; failures that speak of the whole run end it."""
         for answer in answers:
             self.in_flight -= answer.estimate
             if answer.failure is not None:

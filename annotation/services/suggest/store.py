@@ -33,7 +33,7 @@ DUE = SuggestionItemState.DUE
 
 @dataclass(frozen=True, slots=True)
 class BatchTotals:
-    """How many items a batch moved on, and what it cost."""
+    """The number of items that a batch moved on, and its cost."""
 
     done: int = 0
     failed: int = 0
@@ -42,7 +42,7 @@ class BatchTotals:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionUpdate:
-    """What a reply has changed of its suggestion: whether it brought `labels`, and by how many the steps have
+    """The changes of a suggestion by a reply: whether it brought `labels`, and by how many the steps have
     grown (or, where it completed one, shrunk) whose label is `missing` or `invalid`."""
 
     labels: bool
@@ -137,7 +137,7 @@ def _answer(run: SuggestionRun, result: CallResult) -> JudgeAnswer:
 
 
 def _notes(outcome: Reply | Failure) -> dict[str, Any]:
-    """What an auditor wants to know beside the raw bytes; ASCII-safe, since it lies in a JSON column."""
+    """Notes for an auditor beside the raw bytes; ASCII-safe, since they lie in a JSON column."""
     notes: dict[str, Any] = {}
     if outcome.judgement is not None and outcome.judgement.problems:
         notes["problems"] = [

@@ -30,7 +30,7 @@ YEAR = timedelta(days=365)
 
 
 def safe_next(request: HttpRequest, fallback: str) -> str:
-    """Where to go after a form: the page it names, when that is one of ours."""
+    """The page after a form: the one it names, when that is one of ours."""
     wanted = request.POST.get("next", "")
     ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     # `redirect` takes a word without a slash for the name of a page

@@ -64,7 +64,7 @@ def _headlines(part: report.Part) -> list[dict[str, Any]]:
 
 @require_GET
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
-    """How far the annotators agree, cut as asked for; what cannot be said is said in words."""
+    """The page of agreement, cut as asked for, with reasons for undefined figures."""
     opened = open_project(request, slug, VIEW)
     found = _found(request, opened)
     asked = dict(found.selection.asked)

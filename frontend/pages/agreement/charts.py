@@ -1,4 +1,4 @@
-"""What the charts of the agreement page draw, with the links to the steps they are made of."""
+"""Data of the charts on the agreement page, with links to the steps behind them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FIRST_ERROR_TITLES = {
 
 
 def part_title(cut: str, part: Part) -> str:
-    """How a part of a cut is called on the page."""
+    """The title of a cut's part on the page."""
     if (cut, part.key) in PART_TITLES:
         return str(PART_TITLES[cut, part.key])
     if cut == "guideline":
@@ -101,12 +101,12 @@ class Charts:
 
     @property
     def differing_steps(self) -> str:
-        """Those on which annotators differ."""
+        """The address of the steps on which annotators differ."""
         return self.steps_url(differ="1")
 
     @property
     def differing(self) -> int:
-        """How many they are."""
+        """The number of differing steps."""
         return sum(cell["count"] for cell in self.confusion["cells"] if cell["a"] != cell["b"])
 
     @cached_property
@@ -127,7 +127,7 @@ class Charts:
 
     @cached_property
     def tabs(self) -> list[dict[str, Any]]:
-        """By what the figure can be cut."""
+        """The cuts of the figure."""
         return [
             {"key": cut, "title": CUT_TITLES[cut], "current": cut == self.shown.cut}
             for cut in self.found.view.cuts
@@ -200,7 +200,7 @@ class Charts:
 
     @cached_property
     def annotators(self) -> dict[str, Any]:
-        """How each annotator's labels are distributed, as stacked bars."""
+        """The distribution of each annotator's labels, as stacked bars."""
         rows = []
         for pk, counts in self.shown.annotators:
             bars = charts.stacked(
@@ -222,7 +222,7 @@ class Charts:
 
     @cached_property
     def first_errors(self) -> dict[str, Any]:
-        """How far apart first errors lie, as bars."""
+        """The distances between first errors, as bars."""
         offsets = self.found.overall.steps.offsets
         counts = asdict(offsets) if offsets is not None else dict.fromkeys(FIRST_ERRORS, 0)
         largest = max(counts.values())
@@ -242,8 +242,8 @@ class Charts:
 
     @cached_property
     def confusion(self) -> dict[str, Any]:
-        """Which labels stand beside each other, each pair of labels in one cell. Of a named pair the first
-        annotator's are in rows; of several it does not matter whose is which, and half of the cells go."""
+        """The confusion matrix, each pair of labels in one cell. Of a named pair the first annotator's are in
+        rows; of several it does not matter whose is which, and half of the cells go."""
         summary = self.found.overall.steps
         named = len(summary.pairs) == 1
         table = summary.table.tolist()

@@ -16,7 +16,7 @@ from frontend.pages.agreement.charts import Charts
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Which labels figures are made of, and the filter that lists them."""
+    """A set of labels that figures are made of, and the filter that lists them."""
 
     title: str
     steps: Summary

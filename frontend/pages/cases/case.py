@@ -1,4 +1,4 @@
-"""What the page of a case starts from: labels and decisions for its script, its keys, its words."""
+"""The data of a case's page: labels and decisions for its script, its keys, its words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def moves() -> list[tuple[str, str, str]]:
 
 
 def state(*, row: Adjudication, reader: User, shown: SideBySide) -> dict[str, Any]:
-    """What the script starts from. `says` is what each letter says now, after their changes of mind;
+    """The initial state of the script. `says` is what each letter says now, after their changes of mind;
     `agreed` is the value that nobody disputes now; roots are message indexes."""
     rules = asdict(rules_of(row.project, row.trajectory.subset))
     return {
@@ -60,7 +60,7 @@ def _said(item: SideBySideItem) -> dict[str, Any]:
 
 
 def stored(decision: Decision | None, errors: Iterable[NumberedError]) -> dict[str, Any]:
-    """What the script is answered: the decision as it is stored (None: taken back), and the errors of the
+    """The answer to the script: the decision as it is stored (None: taken back), and the errors of the
     consensus so far in words."""
     return {
         "value": decision.value if decision is not None else None,

@@ -115,7 +115,7 @@ def threads_of(talk: reports.DiscussionView) -> dict[str, Any]:
 
 
 def mark_all_read(user: User, talk: reports.DiscussionView) -> None:
-    """What a page shows, its reader has read."""
+    """Mark all shown threads as read."""
     for thread in talk.threads:
         if thread.unread:
             discuss.mark_read(

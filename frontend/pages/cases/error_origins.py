@@ -1,4 +1,4 @@
-"""Where an error began, and why, as forms ask it: of a −1 in a discussion and of one in a case."""
+"""Choices of a form for the root and the reason of a −1, in a discussion or in a case."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _asked(request: HttpRequest) -> str:
 
 
 def _place(request: HttpRequest, trajectory: Trajectory) -> Place:
-    """What is asked for: a step by its message, "outcome" (None), or everything. Raises Invalid."""
+    """The place in the query: a step by its message, "outcome" (None), or everything. Raises Invalid."""
     text = _asked(request)
     if not text:
         return "everything"
@@ -135,8 +135,8 @@ def _list(opened: ProjectPage, row: Trajectory, steps: list[Step], *, asks: bool
 
 @require_http_methods(["GET", "POST"])
 def history(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """What happened, the oldest first. What tells of others' labels is noted; an admin who could still claim
-    the trajectory is asked before."""
+    """The history of a step or a trajectory, the oldest first. What tells of others' labels is noted; an
+    admin who could still claim the trajectory is asked before."""
     opened, row = _found(request, pk)
     steps = list(Step.objects.filter(trajectory=row).order_by("ordinal"))
     listed = _list(opened, row, steps, asks=request.method == "GET" and _asks(opened, row))
@@ -165,7 +165,7 @@ def history(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _back(opened: ProjectPage, row: Trajectory) -> str:
-    """Where this person reads the trajectory; "" when they do so nowhere."""
+    """The address where this person reads the trajectory; "" when they do so nowhere."""
     if opened.may(LIST):
         return at("trajectory", opened.project.slug, row.pk)
     cases = Adjudication.objects.filter(trajectory=row, adjudicator=opened.user)

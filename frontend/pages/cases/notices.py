@@ -58,7 +58,7 @@ def _columns(request: HttpRequest) -> list[Column]:
 
 @require_GET
 def notices(request: HttpRequest) -> HttpResponseBase:
-    """What one has been told of, the newest first. What one may not see any more counts as read."""
+    """The notices of a person, the newest first. What one may not see any more counts as read."""
     user = person(request)
     rows = report.notices(user)
     service.read_unlisted(user=user, listed=rows, now=timezone.now())

@@ -34,7 +34,7 @@ NAME_HEIGHT = 12.0
 
 
 def _columns(sort: str) -> list[dict[str, Any]]:
-    """What the heading of each column needs (`sort_heading`)."""
+    """Headings of the columns (`sort_heading`)."""
     present = sort.removeprefix("-")
     turned = "" if sort.startswith("-") else "-"
     aria = "descending" if sort.startswith("-") else "ascending"
@@ -72,7 +72,7 @@ def _only(found: list[Selections], subset: str) -> dict[str, list[str]]:
 
 @require_GET
 def best_of_n(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """How many tasks are solved when a model's labels choose among the runs of each."""
+    """The page of tasks solved when a model's labels choose among the runs of each."""
     opened = open_project(request, slug, LEADERBOARD_VERB)
     release = release_of(opened, version)
     found = selections(actor=opened.user, release=release)
@@ -122,7 +122,7 @@ def _row(name: str, part: BestOfN, drawn: str) -> dict[str, Any]:
 
 @require_GET
 def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    """How the figures of a release go together over its models, and what it is made of."""
+    """The page of how a release's figures relate over its models, and of its composition."""
     opened = open_project(request, slug, LEADERBOARD_VERB)
     release = release_of(opened, version)
     found = benchmark(actor=opened.user, release=release)
@@ -162,8 +162,8 @@ def _relation(one: Relation) -> dict[str, Any]:
 
 
 def names_at(places: Sequence[tuple[float, float]]) -> list[dict[str, Any] | None]:
-    """Where the name of each point (x, y) stands: right of it, or left of it in the right half; of names on
-    one side that would touch, the later moves down. None for each: there are too many to be named."""
+    """The place of each point's name (x, y): right of it, or left of it in the right half; of names on one
+    side that would touch, the later moves down. None for each: there are too many to be named."""
     found: list[dict[str, Any] | None] = [None] * len(places)
     if len(places) > NAMED_POINTS:
         return found

@@ -49,7 +49,7 @@ AnyCell = report.Cell | report.RecalibratedCell
 
 
 def _cell(row: report.Row, subset: str, recalibrated: bool) -> AnyCell | None:
-    """What is shown of a row: a model after recalibration, if that is asked for, all else as it is."""
+    """The shown cell of a row: a model after recalibration, if that is asked for, all else as it is."""
     shown: report.Row | report.Recalibrated | None = (
         row.recalibrated if recalibrated and row.row is not None else row
     )
@@ -76,7 +76,7 @@ def _ordered(
 
 
 def _columns(sort: str) -> list[dict[str, Any]]:
-    """What the heading of each column needs (`sort_heading`)."""
+    """Headings of the columns (`sort_heading`)."""
     found = []
     for name in ("model", *COLUMNS):
         natural = "" if name == "model" else "-"
@@ -129,7 +129,7 @@ def _before(row: report.Row, subset: str, drawn: str) -> float | None:
 
 
 def _line(row: report.Row, cell: AnyCell, drawn: str) -> dict[str, Any]:
-    """What the table and the picture show of a row."""
+    """A row as the table and the picture show it."""
     changes = cell.changes if isinstance(cell, report.RecalibratedCell) else None
     ranks = cell.ranks if isinstance(cell, report.Cell) else {}
     return {
@@ -200,7 +200,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
 
 
 def _human_reason(board: report.Leaderboard) -> str:
-    """Why there is no blind human, where there is none."""
+    """The reason for a missing blind human, where there is none."""
     if not board.human_known:
         return _("Its blind labels are looked up when the first predictions come.")
     return _("No trajectory of this release was labelled blind by two people.")

@@ -1,4 +1,4 @@
-"""Which differences between models are real, and up to which share of wrong labels in the release."""
+"""Differences between models, and the share of wrong labels up to which each holds."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ OFFSETS = {
 
 
 def set_of(opened: ProjectPage, version: str, pk: int) -> PredictionSet:
-    """What a model predicts of a release of the project. Raises Http404."""
+    """The prediction set of a model for a release of the project. Raises Http404."""
     rows = PredictionSet.objects.filter(release=release_of(opened, version)).select_related(
         "release__project", "created_by"
     )

@@ -49,18 +49,18 @@ class Frozen:
     step_count: int
 
     def image_address(self, message_index: int, part_index: int) -> str:
-        """Where an image of a message is."""
+        """The address of an image of a message."""
         place = [self.slug, self.version, self.ordinal, message_index, part_index]
         return reverse("frontend:release-image", args=place)
 
     @property
     def message_address(self) -> str:
-        """Where messages are, one by one; that of message 0."""
+        """The address of message 0, from which those of all messages follow."""
         return reverse("frontend:release-message", args=[self.slug, self.version, self.ordinal, 0])
 
 
 def _asked(request: HttpRequest) -> report.Asked:
-    """What the query string asks for; what makes no sense is left out."""
+    """The filter in the query string; parts that make no sense are left out."""
     given = request.GET
     cell: tuple[int, int | None] | None = None
     released, predicted = given.get("released", ""), given.get("predicted", "")

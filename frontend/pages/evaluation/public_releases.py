@@ -53,7 +53,7 @@ print(len(records), records[0]["step_labels"])
 
 
 class Readers(SimpleRateThrottle):
-    """How often one address may read public pages."""
+    """The rate at which one address may read public pages."""
 
     scope = "public"
 
@@ -63,7 +63,7 @@ class Readers(SimpleRateThrottle):
 
 
 class Downloads(Readers):
-    """How often one address may fetch whole files."""
+    """The rate at which one address may fetch whole files."""
 
     scope = "public_files"
 
@@ -82,8 +82,8 @@ def _released(request: HttpRequest, throttle: type[Readers], slug: str, version:
 def _answer(
     request: HttpRequest, row: Release, tag: str, make: Callable[[], HttpResponseBase], *, shared: bool
 ) -> HttpResponseBase:
-    """What `make` makes, or that it has not changed. Whoever keeps it asks each time whether it still may be
-    read: the address can be switched off."""
+    """The answer of `make`, or that it has not changed. Whoever keeps it asks each time whether it still may
+    be read: the address can be switched off."""
     etag = f'"{hashlib.sha256(f"{row.digest} {tag}".encode()).hexdigest()[:32]}"'
     answer = get_conditional_response(request, etag=etag) or make()
     answer.headers["ETag"] = etag

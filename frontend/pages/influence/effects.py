@@ -1,4 +1,4 @@
-"""What the influence page shows of an experiment that deals people on tasks to its arms."""
+"""An experiment on people and tasks as the influence page shows it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _who(one: Tested) -> str:
 
 
 def _fates(fates: Sequence[ArmFate]) -> list[dict[str, Any]]:
-    """What became of the arms, one row a count; then one for each judge."""
+    """Counts by arm, one row a count; then one for each judge."""
     rows = [
         {"title": title, "part": name in PARTS, "counts": [getattr(one, name) for one in fates]}
         for name, title in FATES.items()

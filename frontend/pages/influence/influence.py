@@ -149,7 +149,7 @@ def _moves(found: Iterable[ChangeRates]) -> list[dict[str, Any]]:
 
 
 def _sizes(columns: list[dict[str, Any]], *, people: bool) -> list[dict[str, Any]]:
-    """How much the figures of each column are made of; `people`: people on tasks were dealt to the arms."""
+    """The sizes behind the figures of each column; `people`: people on tasks were dealt to the arms."""
     titles = {
         "allocated": _("People on tasks") if people else _("Tasks in total"),
         "tasks": _("Tasks with labels"),
@@ -164,13 +164,13 @@ def _sizes(columns: list[dict[str, Any]], *, people: bool) -> list[dict[str, Any
 
 
 def _reasons(rows: Iterable[dict[str, Any]], key: str = "reason") -> list[str]:
-    """Why some cells are dashes; each reason once."""
+    """The reasons for dashes in cells; each reason once."""
     return list(dict.fromkeys(cell[key] for row in rows for cell in row["cells"] if cell[key]))
 
 
 @require_GET
 def influence(request: HttpRequest, slug: str) -> HttpResponse:
-    """What judges' suggestions do to people's labels: by arm, as differences, and label by label."""
+    """The page of influence: figures by arm, as differences, and label by label."""
     opened = open_project(request, slug, "influence.view")
     found = interim.influence(actor=opened.user, project=opened.project)
     columns = _columns(found)
@@ -196,7 +196,7 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
 
 # ── The switches, on the settings page ────
 def switches(opened: ProjectPage) -> dict[str, Any]:
-    """What the settings page shows of the experiment and of triage."""
+    """The experiment and triage as the settings page shows them."""
     queue = triage_so_far(viewer=opened.user, project=opened.project)
     found = experiment_of(viewer=opened.user, project=opened.project)
     return {

@@ -1,4 +1,4 @@
-"""How a judge, or one of its runs, compares with people: raw, recalibrated, and beside always +1."""
+"""Figures of a judge, or of one of its runs, against people: raw, recalibrated, and beside always +1."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _columns(slug: str) -> list[Column]:
 
 
 def failed_note(failed: int) -> str:
-    """How many judgements failed, where any did."""
+    """The number of failed judgements, where there are any."""
     return cells.soft(ngettext("%(n)s failed", "%(n)s failed", failed) % {"n": failed}) if failed else ""
 
 
@@ -177,7 +177,7 @@ def judges(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 @require_GET
 def new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Where the suggestions of a new judge shall come from."""
+    """The choice of a new judge's kind."""
     return open_project(request, slug, JUDGES_VERB).render("judging/new.html", SECTION, kinds=KINDS.values())
 
 

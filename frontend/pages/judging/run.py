@@ -79,7 +79,7 @@ def _kinds(opened: ProjectPage, run: SuggestionRun) -> list[dict[str, Any]]:
 
 
 def _sentence(known: reports.RunProgress) -> str:
-    """Why a run stands where it stands."""
+    """The reason for a run's state."""
     run = known.run
     if run.stop_reason:
         return escape_control_chars(unescape(translated(run.stop_reason)))
@@ -135,7 +135,7 @@ def _facts(run: SuggestionRun) -> list[tuple[str, Any]]:
 
 
 def _run_actions(run: SuggestionRun) -> list[dict[str, str]]:
-    """What can be done with a run as it stands, going on apart (it has a form)."""
+    """The actions on a run in its state, but for resuming, which has a form."""
     state = State(run.state)
     actions = []
     if state in BUSY:

@@ -52,7 +52,7 @@ class Event:
 
     @cached_property
     def said(self) -> dict[str, Any]:
-        """Who did what, in words."""
+        """The event in words."""
         return describe(self.row)
 
 
@@ -106,7 +106,7 @@ def _list(opened: ProjectPage) -> ListPage:
 
 @require_GET
 def audit(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Who did what, newest first."""
+    """The audit log, newest first."""
     opened = open_project(request, slug, AUDIT_VERB)
     about = _("Who did what, newest first. Neither labels nor texts of trajectories are logged here.")
     return show(opened, "audit", _list(opened), about=about)

@@ -91,7 +91,7 @@ def _page(opened: ProjectPage, *, invite: InviteForm | None = None, **extra: Any
 
 @require_GET
 def members(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Who works on the project, in which roles; invitations; a form to invite."""
+    """Members of the project and their roles; invitations; a form to invite."""
     return _page(open_project(request, slug, MEMBERS_VERB))
 
 

@@ -100,7 +100,7 @@ def create(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """What a project's admins decide; N is fixed once a trajectory has been claimed."""
+    """The settings of a project for its admins; N is fixed once a trajectory has been claimed."""
     opened = open_project(request, slug, "project.change")
     project, user = opened.project, opened.user
     locked = policies.visible(user, Assignment.objects.filter(project=project)).exists()
@@ -136,7 +136,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def subset(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """How the propagation rule treats user messages in one subset."""
+    """Change the effect of user messages on the propagation rule in one subset."""
     opened = open_project(request, slug, "project.change")
     found = Subset.objects.filter(project=opened.project).select_related("project")
     row = get_object_or_404(policies.visible(opened.user, found), pk=pk)

@@ -36,7 +36,7 @@ def _drift_chart(drift: Drift) -> dict[str, Any] | None:
 
 @require_GET
 def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """How one annotator labels, and how their labels stand beside others'."""
+    """One annotator's labels, alone and against others'."""
     opened = open_project(request, slug)
     found = annotator_figures(viewer=opened.user, project=opened.project, annotator=pk)
     return opened.render(

@@ -35,8 +35,7 @@ def _person(one: report.PersonsConfusion) -> dict[str, Any]:
 
 @require_GET
 def label_quality(request: HttpRequest, slug: str) -> HttpResponse:
-    """How often the consensus is wrong, with its bound; what was drawn, labelled and waits; retests;
-    people."""
+    """The page of label error with its bound; counts of rechecks; retests; people."""
     opened = open_project(request, slug, "rechecks.view")
     found = report.label_quality(viewer=opened.user, project=opened.project)
     words = _words()

@@ -37,7 +37,7 @@ MAX_FILTER: Final = 80
 
 @require_http_methods(["GET", "POST"])
 def look_again(request: HttpRequest, slug: str) -> HttpResponse:
-    """Which versions submitted work was labelled under, what fits the filters, and queueing it."""
+    """Submitted work by guideline version, matches of the filters, and queueing them."""
     opened = open_project(request, slug, "project.change")
     given = request.POST if request.method == "POST" else request.GET
     asked = {name: given.get(name, "")[:MAX_FILTER].replace("\x00", "") for name in report.RELABEL_FILTERS}

@@ -38,8 +38,7 @@ def _rows(opened: ProjectPage) -> Any:
 
 @require_http_methods(["GET", "POST"])
 def freeze(request: HttpRequest, slug: str) -> HttpResponse:
-    """What would be in a release and what would not, what to know of it, and the button that freezes it.
-    Pressing twice makes one."""
+    """The check-list of a freeze, its contents, and the button that freezes. Pressing twice makes one."""
     opened = open_project(request, slug, FREEZE_VERB)
     threshold = ThresholdForm(request.GET if "threshold" in request.GET else {"threshold": THRESHOLD})
     chosen = threshold.cleaned_data["threshold"] if threshold.is_valid() else THRESHOLD
@@ -86,7 +85,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _items(opened: ProjectPage, found: FreezeChecklist) -> list[dict[str, Any]]:
-    """What to know before freezing, with what is as it should be ticked, and where to look."""
+    """Items of the check-list, ticked where all is well, with links."""
     project = opened.project
 
     def item(fine: bool, title: str, about: str, link: Any = "", name: str = "", query: str = "") -> Any:
@@ -173,7 +172,7 @@ def _items(opened: ProjectPage, found: FreezeChecklist) -> list[dict[str, Any]]:
 
 @require_GET
 def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """How far it is, or why there is no release; of one that is there, its page."""
+    """The progress of a freeze, or the reason for its end; of a finished one, the page of its release."""
     opened = open_project(request, slug, FREEZE_VERB)
     row = get_object_or_404(_rows(opened), pk=pk)
     if row.release is not None:
@@ -186,7 +185,7 @@ def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @never_cache
 @require_GET
 def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
-    """How far it is, as JSON for the script on the page."""
+    """The progress of a freeze, as JSON for the script on the page."""
     opened = open_project(request, slug, FREEZE_VERB)
     row = get_object_or_404(_rows(opened), pk=pk)
     return JsonResponse(

@@ -68,7 +68,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpResponse:
-    """What changed from the release `other` to the release `version`."""
+    """Changes from the release `other` to the release `version`."""
     opened = open_project(request, slug, RELEASE_DIFF_VERB)
     found = _compared(opened, version, other)
     asked = request.GET.get("what", "")
@@ -166,7 +166,7 @@ def _matrix(moved: Any) -> dict[str, Any]:
 
 
 def _reading(found: service.Comparison, change: RecordChange) -> str:
-    """Where a record is read: as the newer release holds it, and a removed one as the older did."""
+    """The address of a record: in the newer release, and of a removed one in the older."""
     release, ordinal = (found.old, change.before) if change.after is None else (found.new, change.after)
     return reverse("frontend:release-record", args=[release.project.slug, release.version, ordinal])
 

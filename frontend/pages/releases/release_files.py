@@ -1,4 +1,4 @@
-"""What a release can be taken along as: its files, the data sets made of it, and how each is loaded."""
+"""Downloads of a release: its files, the data sets made of it, and how each is loaded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def export_form(opened: ProjectPage, data: Any = None) -> ExportForm:
 
 
 def files_context(opened: ProjectPage, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What releases/release_files.html shows: size and checksum of each subset's file, the form, the
+    """The context of releases/release_files.html: size and checksum of each subset's file, the form, the
     snippets."""
     subset = min(manifest["subsets"], default="")
     return {

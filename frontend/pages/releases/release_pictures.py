@@ -1,4 +1,4 @@
-"""What the pictures of a release's page draw: labels by subset and policy model, lengths, first errors."""
+"""Data of the pictures on a release's page: labels by subset and policy model, lengths, first errors."""
 
 from __future__ import annotations
 

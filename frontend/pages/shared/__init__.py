@@ -1,1 +1,1 @@
-"""What pages of several subjects use."""
+"""Parts that pages of several subjects use."""

@@ -32,7 +32,7 @@ def record_column(
 
 
 def question_column(of: str = "trajectory.task.question", length: int = MAX_QUESTION) -> Column:
-    """How the question of a trajectory begins."""
+    """A column with the beginning of a trajectory's question."""
     question = attrgetter(of)
     return Column(
         "question",

@@ -1,4 +1,4 @@
-"""What the pages of a project share: the project, the roles held in it, its navigation."""
+"""The frame of a project's pages: the project, the roles held in it, its navigation."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def receives_files(gate: Callable[..., int]) -> Callable[[View], View]:
 
 
 def release_trail(slug: str, version: str) -> list[tuple[str, str]]:
-    """What leads to a page about a release: (title, address) of each place."""
+    """The trail to a page about a release: (title, address) of each place."""
     releases = reverse("frontend:releases", args=[slug])
     return [(gettext("Releases"), releases), (version, reverse("frontend:release", args=[slug, version]))]
 

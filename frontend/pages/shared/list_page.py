@@ -87,7 +87,7 @@ class BulkAct:
 
 @dataclass(frozen=True)
 class Empty:
-    """What stands where a list has no rows: a title, a sentence, and what to do about it."""
+    """The text of a list without rows: a title, a sentence, and a next step."""
 
     title: Words
     text: Words = ""
@@ -167,7 +167,7 @@ class ListPage:
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
-        """What the form carries along besides."""
+        """Hidden fields that the form carries along."""
         kept = [*([self.tabs.name] if self.tabs else []), *self.kept]
         return [(name, self.request.GET[name]) for name in kept if name in self.request.GET]
 
@@ -211,7 +211,7 @@ class ListPage:
 
     @property
     def refusal(self) -> str:
-        """What is not known of what is asked, in words."""
+        """The reason for refusing the query, in words."""
         return self._shown[1]
 
     @cached_property

@@ -21,7 +21,8 @@ MAX_DIGITS = 10
 @never_cache
 @require_http_methods(["GET", "POST"])
 def guidelines(request: HttpRequest, pk: int) -> HttpResponse:
-    """What an annotator has not read yet, once for each version; sending it leads to the workbench."""
+    """The guidelines that an annotator has not read yet, once for each version; sending it leads to the
+    workbench."""
     user = person(request)
     mine = Assignment.stored.filter(annotator=user).select_related("project")
     assignment = get_object_or_404(policies.visible(user, mine), pk=pk)

@@ -167,7 +167,7 @@ def imports(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 def _said(queued: list[ImportFile]) -> str:
-    """Which files were taken; empty when none was."""
+    """The names of the taken files in a sentence; empty when none was taken."""
     if not queued:
         return ""
     names = ", ".join(row.filename for row in queued[:SHOWN_NAMES])

@@ -47,7 +47,7 @@ class Previewed:
     step_count: int
 
     def image_address(self, message_index: int, part_index: int) -> str:
-        """Where an image of a message is."""
+        """The address of an image of a message."""
         return reverse("frontend:import-image", args=[self.slug, self.source, message_index, part_index])
 
 

@@ -1,4 +1,4 @@
-"""What the reading view needs of a trajectory: the task beside it, its messages laid out, its tools."""
+"""The reading view of a trajectory: the task beside it, its messages laid out, its tools."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def atif(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def laid_out(shown: side_by_side.SideBySide) -> dict[str, Any]:
-    """What the partials of a trajectory need, with the labels of each step beside its message."""
+    """The context of a trajectory's partials, with the labels of each step beside its message."""
     transcript = shown.transcript
     items = {item.step.message_index: item for item in shown.steps if item.step}
     messages = lay_out(transcript, [item.step for item in shown.steps if item.step])

@@ -72,7 +72,7 @@ def _offers_suggestions(bench: Workbench) -> bool:
 
 
 def _state(bench: Workbench) -> dict[str, Any]:
-    """What the script starts from: the labels, where to send them, and the words it shows."""
+    """The initial state of the script: the labels, where to send them, and the words it shows."""
     return {
         **bench.state,
         "open": bench.open,
