@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 
 
 def share(may: Mapping[int, Collection[int]], open_cases: Mapping[int, int]) -> dict[int, int]:
-    """Who gets which case: of those who `may` have it whoever has the fewest open ones, and of several such
-    the one with the lowest number. A case that nobody may have is left out.
+    """The person for each case: of those who `may` have it the one with the fewest open ones, and of several
+    such the one with the lowest number. A case that nobody may have is left out.
 
     Cases that fewer people may have come first, while these still have few. The same input gives the same
     answer, in whatever order it comes.

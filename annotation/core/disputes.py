@@ -1,4 +1,4 @@
-"""How the annotators of one trajectory differ: what its case is filtered and sorted by."""
+"""Differences between the annotators of one trajectory, by which its case is filtered and sorted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DisputeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryDifferences:
-    """Where the annotators of one trajectory differ; each disputed step is a sign flip or a neutral
+    """Differences between the annotators of one trajectory; each disputed step is a sign flip or a neutral
     boundary."""
 
     sign_flips: int

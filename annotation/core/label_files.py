@@ -60,7 +60,7 @@ class LabelLine:
 
 @dataclass(slots=True)
 class LabelFile:
-    """What a label file says: the counting line of each record, in order of first appearance.
+    """A label file: the counting line of each record, in order of first appearance.
 
     `errors` are the lines that say nothing usable; `superseded` counts the lines that a newer one of the
     same record replaced.
@@ -195,7 +195,8 @@ def read_index(key: str) -> int | None:
 
 
 def problems_against(line: LabelLine, steps: Collection[int], filename: str) -> list[RecordError]:
-    """Why `line` is not a finished labelling of a trajectory with these step indexes; empty when it is.
+    """The reasons why `line` is not a finished labelling of a trajectory with these step indexes; empty when
+    it is.
 
     For imports of people's labels, which refuse by name what predictions may leave missing.
     """
@@ -268,8 +269,8 @@ def _explanations(explanations: dict[str, Any]) -> Iterator[tuple[int, str]]:
 
 
 def moment(updated_at: str) -> datetime:
-    """When, in UTC; a time without a zone is taken as UTC; anything but an ISO 8601 time comes before all
-    others."""
+    """The moment in UTC; a time without a zone is taken as UTC; anything but an ISO 8601 time comes before
+    all others."""
     try:
         when = datetime.fromisoformat(updated_at)
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)

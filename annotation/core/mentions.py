@@ -10,7 +10,7 @@ _QUOTED: Final = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
 def mentions(text: str, names: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Which of `names` a text mentions, and whom else: (known, strangers), each once, in order.
+    """The people mentioned in a text: (those of `names`, strangers), each once, in order.
 
     What stands in `backticks` is quoted and mentions nobody. A name may be followed by letters that it could
     not contain, as in languages that put no spaces between words: "@A请看" mentions "A".

@@ -21,7 +21,7 @@ Source = Literal["explicit", "propagated"]
 
 @dataclass(frozen=True, slots=True)
 class PropagationRules:
-    """What a project and a subset have chosen.
+    """The choices of a project and a subset.
 
     `suspend_on_user_turn` (subset): a user message suspends the open run.
     `carry_forward` (project): an explicit +1 proposes +1 for what follows.
@@ -58,7 +58,8 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a step is now. `orphaned`: a confirmed fill stood here and lost what it was filled from."""
+    """The state of a step. `orphaned`: a confirmed fill stood here and lost what it was filled from.
+    `orphaned`: a confirmed fill stood here and lost what it was filled from."""
 
     message_index: int
     value: int | None
@@ -71,7 +72,7 @@ class StepResult:
 
 @dataclass(slots=True)
 class _Run:
-    """Where the walk stands: the run's root (None: no run), whether it rests, and the last explicit label."""
+    """The state of the walk: the run's root (None: no run), whether it rests, and the last explicit label."""
 
     root: int | None = None
     suspended: bool = False

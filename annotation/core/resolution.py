@@ -1,4 +1,4 @@
-"""How a disputed step comes to its resolved label: unanimous, discussed, by majority or adjudicated.
+"""Resolution of a disputed step: unanimous, discussed, by majority or adjudicated.
 
 Pure functions. Steps are whatever the caller uses for them (their pks); an outcome has no root.
 """
@@ -19,7 +19,7 @@ FEWEST_FOR_A_MAJORITY: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorPosition:
-    """What one annotator says of a step: as submitted, and now, when they have changed their mind.
+    """An annotator's label of a step: as submitted, and now, when they have changed their mind.
 
     `root` and `reason` belong to `value`; `revised_at` is null for who has changed nothing.
     """
@@ -33,7 +33,7 @@ class AnnotatorPosition:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What the adjudicator decided: their own value, or (`kind` majority) that of most annotators."""
+    """The decision of the adjudicator: their own value, or (`kind` majority) that of most annotators."""
 
     value: int
     kind: ConsensusKind = ConsensusKind.ADJUDICATED
@@ -78,7 +78,7 @@ def majority(positions: Sequence[AnnotatorPosition]) -> int | None:
 
 
 def resolve(positions: Sequence[AnnotatorPosition], ruling: Ruling | None) -> Resolution | None:
-    """What a step comes to; None while it is open: the annotators differ, and nothing is decided.
+    """The resolution of a step; None while it is open: the annotators differ, and nothing is decided.
 
     A decision counts wherever the step was or is disputed. The majority's counts as long as they are the
     majority. Where all had agreed before it was made, a ruling with their value names only the root and the
@@ -108,7 +108,8 @@ def _came_later(ruling: Ruling, changed: datetime | None) -> bool:
 
 
 def sound_roots(resolved: Mapping[int | None, Resolution]) -> dict[int | None, Resolution]:
-    """What a whole trajectory comes to (None: the outcome), without the roots that are no errors in it."""
+    """The resolutions of a whole trajectory (None: the outcome), without the roots that are no errors in
+    it."""
     errors = {step for step, resolution in resolved.items() if step is not None and resolution.value == -1}
     return {
         step: it if it.root is None or it.root in errors else replace(it, root=None)

@@ -20,7 +20,7 @@ PLAIN_SIGNS: Final = {-1: "-1", 0: "0", 1: "+1"}
 
 
 class Role(StrEnum):
-    """What a member of a project may do; a membership holds one or more."""
+    """The role of a member in a project; a membership holds one or more."""
 
     ANNOTATOR = "annotator"
     ADJUDICATOR = "adjudicator"
@@ -37,7 +37,7 @@ class AssignmentState(StrEnum):
 
 
 class ExpiryReason(StrEnum):
-    """Why an assignment expired: its annotator left, an admin took it back, or it was not used."""
+    """The reason why an assignment expired: its annotator left, an admin took it back, or it was not used."""
 
     LEFT = "left"
     TAKEN_BACK = "taken_back"
@@ -45,7 +45,7 @@ class ExpiryReason(StrEnum):
 
 
 class TrajectoryState(StrEnum):
-    """Where a trajectory stands on the line from labelling to consensus."""
+    """The state of a trajectory between labelling and consensus."""
 
     LABELLING = "labelling"
     UNANIMOUS = "unanimous"
@@ -60,7 +60,7 @@ RESOLVED: Final = (TrajectoryState.UNANIMOUS, TrajectoryState.ADJUDICATED)
 
 
 class ImportState(StrEnum):
-    """Where the import of one file stands; its rows are seen by nobody before `published`."""
+    """The state of one file's import; its rows are seen by nobody before `published`."""
 
     UPLOADED = "uploaded"
     QUEUED = "queued"
@@ -71,7 +71,7 @@ class ImportState(StrEnum):
 
 
 class InvitationState(StrEnum):
-    """What became of an invitation; only a pending one's link works."""
+    """The state of an invitation; only a pending one's link works."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -81,7 +81,7 @@ class InvitationState(StrEnum):
 
 
 class AdjudicationState(StrEnum):
-    """Where the case of one disputed trajectory stands; `released` means handed back undecided."""
+    """The state of one disputed trajectory's case; `released` means handed back undecided."""
 
     OPEN = "open"
     DECIDED = "decided"
@@ -89,8 +89,8 @@ class AdjudicationState(StrEnum):
 
 
 class SuggestionPolicy(StrEnum):
-    """When an annotator may see judges' suggestions (docs/design.md, "Who may see what"); the default is
-    `after_label`."""
+    """The time at which an annotator may see judges' suggestions (docs/design.md, "Who may see what"); the
+    default is `after_label`."""
 
     AFTER_LABEL = "after_label"
     AFTER_SUBMIT = "after_submit"
@@ -137,14 +137,14 @@ class SuggestionItemState(StrEnum):
 
 
 class LabelSource(StrEnum):
-    """How a label came to be: pressed, or filled by the rule and then confirmed by the annotator."""
+    """The source of a label: pressed, or filled by the rule and then confirmed by the annotator."""
 
     EXPLICIT = "explicit"
     PROPAGATED = "propagated"
 
 
 class Closes(StrEnum):
-    """Why an explicit +1 closes an error run, when the annotator says so."""
+    """The reason why an explicit +1 closes an error run, when the annotator says so."""
 
     UNSAID = ""
     CORRECTED = "corrected"
@@ -152,7 +152,7 @@ class Closes(StrEnum):
 
 
 class ConsensusKind(StrEnum):
-    """How the resolved label of a step, or of an outcome, was reached."""
+    """The origin of the resolved label of a step, or of an outcome."""
 
     UNANIMOUS = "unanimous"
     DISCUSSED = "discussed"
@@ -165,7 +165,7 @@ RULINGS: Final = (ConsensusKind.ADJUDICATED, ConsensusKind.MAJORITY)
 
 
 class Voice(StrEnum):
-    """As whom somebody speaks in a discussion: an annotator as their letter, the others as their role."""
+    """The voice of a person in a discussion: an annotator as their letter, the others as their role."""
 
     ANNOTATOR = "annotator"
     ADJUDICATOR = "adjudicator"
@@ -173,7 +173,7 @@ class Voice(StrEnum):
 
 
 class NoticeKind(StrEnum):
-    """What a notice tells of."""
+    """The subject of a notice."""
 
     OPENED = "opened"
     COMMENT = "comment"
@@ -188,8 +188,8 @@ class NoticeKind(StrEnum):
 
 
 class CaseEventKind(StrEnum):
-    """What happened to a step in a case: decided, the decision taken back, or the consensus erased because
-    the case was opened again."""
+    """An event of a step in a case: decided, the decision taken back, or the consensus erased because the
+    case was opened again."""
 
     DECISION = "decision"
     WITHDRAWAL = "withdrawal"
@@ -197,14 +197,14 @@ class CaseEventKind(StrEnum):
 
 
 class RecheckKind(StrEnum):
-    """Who labels a resolved trajectory once more: a third person, or one of its annotators again."""
+    """The kind of a recheck's annotator: a third person, or one of its annotators again."""
 
     THIRD = "third"
     RETEST = "retest"
 
 
 class RecheckState(StrEnum):
-    """Where a recheck stands. `waiting`: nobody is at work on it."""
+    """The state of a recheck. `waiting`: nobody is at work on it. `waiting`: nobody is at work on it."""
 
     WAITING = "waiting"
     CLAIMED = "claimed"
@@ -212,7 +212,7 @@ class RecheckState(StrEnum):
 
 
 class Origin(StrEnum):
-    """How the consensus of a whole trajectory was reached: by what it took at its most disputed step."""
+    """The origin of a whole trajectory's consensus: what it took at its most disputed step."""
 
     UNANIMOUS = "unanimous"
     DISCUSSED = "discussed"
@@ -220,7 +220,7 @@ class Origin(StrEnum):
 
 
 class JudgeDoubt(StrEnum):
-    """Whether judges differ about a trajectory; unknown unless at least two said something of it."""
+    """The doubt of judges about a trajectory; unknown unless at least two labelled something of it."""
 
     UNKNOWN = "unknown"
     AGREED = "agreed"
@@ -228,7 +228,7 @@ class JudgeDoubt(StrEnum):
 
 
 class FreezeState(StrEnum):
-    """Where the freezing of a release in the background stands; nothing of it is seen before `frozen`."""
+    """The state of a freeze in the background; nothing of it is seen before `frozen`."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -242,7 +242,7 @@ UNFINISHED_FREEZES: Final = (FreezeState.QUEUED, FreezeState.RUNNING)
 
 
 class SignatureState(StrEnum):
-    """What a release's signature is worth here.
+    """The validity of a release's signature here.
 
     `valid`: it holds, by a key that is known here. `unknown_key`: it holds by the key that it came with,
     which is not known here. `invalid`: it does not hold, or is not there.
@@ -254,7 +254,8 @@ class SignatureState(StrEnum):
 
 
 class ExposureKind(StrEnum):
-    """What an annotator saw: a judge's suggestion, a consensus, or another person's label."""
+    """The kind of information an annotator saw: a judge's suggestion, a consensus, or another person's
+    label."""
 
     SUGGESTION = "suggestion"
     CONSENSUS = "consensus"

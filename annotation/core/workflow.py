@@ -1,4 +1,4 @@
-"""Which state may follow which (docs/design.md, "Rules").
+"""Permitted changes of states (docs/design.md, "Rules").
 
 Services change states by guarded UPDATEs; these tables say which changes exist at all.
 """

@@ -1,4 +1,4 @@
-"""How far annotators agree (docs/agreement.md). Pure functions on integer arrays; values are −1, 0 and +1.
+"""Agreement of annotators (docs/agreement.md). Pure functions on integer arrays; values are −1, 0 and +1.
 
 Labels become counts per (trajectory, pair of annotators) (`counts`: `count_steps`, `count_outcomes`), which
 `counted_rows` keeps; `summary.summarise` makes all figures of counts, each of which `figures.FIGURES`

@@ -1,4 +1,4 @@
-"""What two annotators say of the same steps after discussion: their labels with what they changed since.
+"""Labels after discussion: two annotators' labels of the same steps, with later changes.
 
 Which steps count stays as it is: a step without a blind label has none after the discussion either. So a
 figure after discussion differs from the blind one by the changes of mind and by nothing else.
@@ -61,7 +61,7 @@ def revised(rows: PairedRows, changes: Changes) -> PairedRows:
 
 
 def changed(before: label_pair_codec.Bytes, after: label_pair_codec.Bytes) -> BoolArray:
-    """Which pairs of labels are not what they were, (n,)."""
+    """A mask (n,) of the pairs of labels that are not what they were."""
     different: BoolArray = (before ^ after) & 15 != 0
     return different
 

@@ -1,4 +1,4 @@
-"""What the figures of agreement are: their names, titles and conventions, and how counts make them.
+"""The figures of agreement: their names, titles, conventions, and computation from counts.
 
 `FIGURES` is the one list of them, in the order in which pages and documents give them. A figure of pairs is
 the mean over the pairs of annotators, weighted by each pair's n, without the pairs that leave it undefined; a

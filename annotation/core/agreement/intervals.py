@@ -74,7 +74,7 @@ class Sample:
 
     @property
     def n_tasks(self) -> int:
-        """How many tasks."""
+        """The number of tasks."""
         return len(self.stratum)
 
     def totals(self, columns: slice = EVERY) -> FloatArray:

@@ -50,7 +50,7 @@ def values(packed: Bytes) -> tuple[Bytes, Bytes]:
 
 
 def paired(packed: Bytes) -> npt.NDArray[np.bool_]:
-    """Which steps have a label of both, (n,)."""
+    """A mask (n,) of the steps with a label of both."""
     first, second = values(packed)
     both: npt.NDArray[np.bool_] = (first != MISSING) & (second != MISSING)
     return both

@@ -78,8 +78,8 @@ class CountedRows:
 
     @classmethod
     def in_blocks(cls, rows: PairedRows) -> "CountedRows":
-        """What `of(rows)` gives, counted `BLOCK` trajectories at a time: on its way a step takes some hundred
-        bytes, as much as at last a whole row."""
+        """The counted rows that `of(rows)` gives, counted `BLOCK` trajectories at a time: on its way a step
+        takes some hundred bytes, as much as at last a whole row."""
         _, trajectory = ranks(rows.trajectory)
         if trajectory.max(initial=0) < BLOCK:
             return cls.of(rows)

@@ -107,7 +107,7 @@ class PairedRows:
         return flagged
 
     def paired(self, keep: BoolArray | None = None) -> BoolArray:
-        """Which steps, or which of those that `keep` leaves, both annotators labelled: (steps,)."""
+        """A mask (steps,) of the steps, of those that `keep` leaves, that both annotators labelled."""
         both = label_pair_codec.paired(self.steps)
         return both if keep is None else both & keep
 
@@ -163,7 +163,7 @@ ROW_COLUMNS: Final = tuple(
 
 
 def _annotators(trajectory: IntArray, position: IntArray, two: bool) -> IntArray:
-    """How many annotators labelled each step, of a row for each pair of them."""
+    """The number of annotators of each step, of a row for each pair of them."""
     if two or not len(position):
         return np.full(len(position), 2, dtype=np.int64)
     cell = trajectory * (int(position.max()) + 1) + position

@@ -1,4 +1,4 @@
-"""Which steps a figure is made of, as many as its n says; for the lists that its numbers open.
+"""Selections of the steps behind a figure, as many as its n says; for the lists that its numbers open.
 
 Most figures count pairs of labels. Transition κ counts those whose previous step both labelled alike, α the
 steps, onset κ the steps up to the first error; the others that look at first errors count trajectories, of
@@ -21,8 +21,8 @@ _NEVER: Final = int(np.iinfo(np.int64).max)
 
 
 def of_figure(pairs: Pairs, name: str) -> BoolArray:
-    """Which pairs of labels of steps a figure is made of, (pairs,). Of a figure that counts trajectories one
-    step of each: the earliest error that either found, or the first step."""
+    """A mask (pairs,) of the pairs of labels behind a figure. Of a figure that counts trajectories one step
+    of each: the earliest error that either found, or the first step."""
     if name == "transition_kappa":
         unit: BoolArray = strata(pairs.a, pairs.b, rows_of(pairs)[0], pairs.position) != NO_UNIT
         return unit

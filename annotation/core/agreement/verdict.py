@@ -17,7 +17,8 @@ RELIABLE_FROM: Final = 0.8
 
 
 class Level(StrEnum):
-    """What an interval says of the labels; `open` when it lies on both sides of a threshold."""
+    """The reliability of labels according to an interval; `open` when it lies on both sides of a
+    threshold."""
 
     RELIABLE = "reliable"
     TENTATIVE = "tentative"
@@ -63,7 +64,7 @@ _ALONE: Final = {
 
 
 def verdict(measure: Measure) -> Verdict:
-    """What a figure with its interval says of the labels; without an interval, what it would say."""
+    """The verdict of a figure with its interval on the labels; without an interval, a provisional one."""
     if measure.value is None:
         return Verdict(Level.UNDEFINED, measure.reason)
     interval = measure.interval

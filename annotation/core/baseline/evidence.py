@@ -1,4 +1,4 @@
-"""How much each figure of a step speaks for a label of the baseline.
+"""The evidence of each figure of a step for a label of the baseline.
 
 Prediction difference (Robnik-Šikonja and Kononenko 2008, "Explaining classifications for individual
 instances"): the log-odds of the label, less those that it would have if this one figure were not known, that

@@ -108,7 +108,7 @@ def run_features(steps: Floats) -> Floats:
 
 @dataclass(slots=True)
 class _Past:
-    """What has been seen up to here."""
+    """Features of the trajectory so far."""
 
     words: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
@@ -289,5 +289,5 @@ def _argument_words(call: ToolCall) -> set[str]:
 
 
 def _similar(made: Sequence[tuple[str, str, frozenset[str]]], past: _Past) -> float:
-    """How alike the words of a call and of one of the last twenty before it are, at most: 0 … 1."""
+    """The largest similarity of a call's words to one of the last twenty before it: 0 … 1."""
     return max((alike(call[2], other[2]) for call in made for other in past.calls[-20:]), default=0.0)

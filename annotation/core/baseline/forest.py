@@ -101,7 +101,7 @@ def previous(labels: Ints, first: Bools) -> Floats:
 
 
 def shares_of(labels: Ints) -> Floats:
-    """How frequent each label is, (3,), one added to each so that none is impossible."""
+    """The frequency of each label, (3,), one added to each so that none is impossible."""
     counts = np.array([(labels == value).sum() for value in VALUES], dtype=np.float64)
     result: Floats = (counts + 1) / (counts.sum() + len(VALUES))
     return result

@@ -87,9 +87,9 @@ class CrossFit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSet:
-    """What is fitted on, and with what: `rows` (n, n_features) in the order of their trajectories, `labels`
-    (n,) of `VALUES`, `groups` (n,): the task as a number, `first` (n,): where a trajectory begins, `fold`
-    (n,) from `deal`."""
+    """Training data and their fit: `rows` (n, n_features) in the order of their trajectories, `labels` (n,)
+    of `VALUES`, `groups` (n,): the task as a number, `first` (n,): where a trajectory begins, `fold` (n,)
+    from `deal`."""
 
     fit: FitFunction
     rows: Floats
@@ -104,7 +104,7 @@ class TrainingSet:
         return self.fit(self.rows[kept], self.labels[kept], self.first[kept], seed=seed, alive=alive)
 
     def asked(self, raw: FittedModel, fold: int) -> Floats:
-        """What it says of the rows of a fold, (n_rows_of_it, 3)."""
+        """The model's probabilities for the rows of a fold, (n_rows_of_it, 3)."""
         held = self.fold == fold
         return raw.forward(self.rows[held], self.first[held])
 

@@ -147,8 +147,8 @@ def train(
 def unseen_labels(
     examples: Sequence[TrainingExample], *, seed: int, alive: Callable[[], None] = lambda: None
 ) -> tuple[Ints, Ints]:
-    """What models that saw no run of a task say of it: the most probable label of every step, example by
-    example (n_steps,), and of every outcome (n_examples,).
+    """Labels by models that saw no run of the task: the most probable label of every step, example by example
+    (n_steps,), and of every outcome (n_examples,).
 
     `alive` as in `train`. Raises ValueError for fewer than two tasks.
     """
@@ -210,7 +210,7 @@ class _Table:
 
 
 def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> dict[str, Any]:
-    """What the cross-validation by task comes to, beside what costs nothing.
+    """The results of cross-validation by task, beside those of rules that cost nothing.
 
     `cv`: StepAcc, FirstErrAcc, κ, quadratic κ (with 95 % intervals over tasks from 20 tasks on), log-loss
     and Brier score (summed over the three labels: 0 … 2) of the answers of models that did not see the task.

@@ -1,1 +1,2 @@
-"""What agreement of people and scores of models and judges share (docs/design.md, "Statistics")."""
+"""Figures common to the agreement of people and to scores of models and judges (docs/design.md,
+"Statistics")."""

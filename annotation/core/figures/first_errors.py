@@ -72,7 +72,7 @@ class Offsets:
 
     @property
     def n(self) -> int:
-        """How many trajectories, each counted for every pair of annotators."""
+        """The number of trajectories, each counted for every pair of annotators."""
         return sum(astuple(self))
 
 

@@ -1,1 +1,1 @@
-"""What suggestions do to labels (docs/influence.md): arms, effects, interim analyses, triage."""
+"""Effects of suggestions on labels (docs/influence.md): arms, effects, interim analyses, triage."""

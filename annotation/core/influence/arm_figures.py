@@ -1,4 +1,4 @@
-"""How far judges' suggestions move people: figures of one arm of the experiment, and differences of arms.
+"""Influence of judges' suggestions on people: figures of one arm of the experiment, and differences of arms.
 
 Everything is a function of sums over tasks, as in `summary`, and resampled by tasks within subsets. Arms
 hold different tasks, which makes them independent: resamples of two arms are drawn apart and subtracted.
@@ -43,7 +43,7 @@ NO_DIFFERENCE: Final = translatable("the figure is undefined in one of the arms"
 
 @dataclass(frozen=True, slots=True)
 class LabelPairTables:
-    """Who said what: `counts` (tasks, strata, 3, 3), `subset` (tasks,) the subset of each task.
+    """Pairs of labels: `counts` (tasks, strata, 3, 3), `subset` (tasks,) the subset of each task.
 
     A stratum is a pair of annotators, or a judge with people in the rows and itself in the columns. The
     figures of several strata are their mean weighted by n, as everywhere (docs/design.md, "Statistics").
@@ -64,7 +64,7 @@ class LabelPairTables:
 
     @property
     def n_tasks(self) -> int:
-        """How many tasks."""
+        """The number of tasks."""
         return len(self.subset)
 
 

@@ -1,4 +1,4 @@
-"""What an arm does to a figure, estimated between labels of the same step whose annotators are in different
+"""Effects of an arm on a figure, estimated between labels of the same step whose annotators are in different
 arms, with standard errors clustered by task.
 
 The model is y = effect of the item + β of the arm + error, where an item is what several people judge alike
@@ -41,7 +41,7 @@ class TaskSums:
 
     @property
     def n_tasks(self) -> int:
-        """How many tasks tell something."""
+        """The number of informative tasks."""
         return len(self.squares)
 
 

@@ -20,7 +20,7 @@ MAX_SEED: Final = 2**53 - 1
 
 
 class Arm(StrEnum):
-    """When suggestions may be seen: never, after labelling the step, always."""
+    """The time at which suggestions may be seen: never, after labelling the step, always."""
 
     SEALED = "sealed"
     AFTER_LABEL = "after_label"
@@ -28,7 +28,7 @@ class Arm(StrEnum):
 
 
 class Unit(StrEnum):
-    """What is dealt to an arm: a person on a task, or (as before) a task with everybody on it."""
+    """The unit that is dealt to an arm: a person on a task, or (as before) a task with everybody on it."""
 
     ANNOTATOR = "annotator"
     TASK = "task"

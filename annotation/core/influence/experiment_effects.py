@@ -59,11 +59,11 @@ class ArmLabels:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What `arms` have more than `base`, as a difference of shares. `who`: with whom the labels agree, with
+    """An effect: the difference of shares between `arms` and `base`. `who`: with whom the labels agree, with
     most judges ("majority"), with one ("judge", a place in `said`), or with the other annotators ("people";
     then both names are pairs of arms). `labels`: how many stand beside one of another arm, of pairs how many
-    there are; `tasks`: in how many tasks. `fit` is None where nothing tells; below 20 tasks it has no error.
-    """
+    there are; `tasks`: in how many tasks. `fit` is None where nothing tells; below 20 tasks it has no
+    error."""
 
     who: str
     judge: int | None

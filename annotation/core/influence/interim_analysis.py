@@ -1,4 +1,4 @@
-"""What it costs to look at an experiment while it runs: the level that each look may use.
+"""The price of looking at a running experiment: the level that each look may use.
 
 A result that is tested at every look is found by chance more often than the level says. So the level is
 spent, little of it early (Lan and DeMets 1983, with the spending function that resembles O'Brien and
@@ -45,8 +45,8 @@ def information(settled: int, planned: int) -> float:
 
 
 def spent_until(share: float, level: float = LEVEL) -> float:
-    """How much of a two-sided level may be spent until a share of the information: on either side
-    2 (1 − Φ(z / √share)) with z the normal quantile of 1 − level/4, capped at the whole."""
+    """The part of a two-sided level that may be spent until a share of the information: on either side 2 (1 −
+    Φ(z / √share)) with z the normal quantile of 1 − level/4, capped at the whole."""
     if share <= 0:
         return 0.0
     if share >= 1:

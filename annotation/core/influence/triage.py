@@ -18,7 +18,8 @@ ENOUGH_JUDGES: Final = 2
 
 
 def contested(judges: Sequence[Mapping[int, int | None]], outcomes: Sequence[int | None]) -> float | None:
-    """How far judges disagree about one trajectory, 0 … 1; None unless at least two said something of it.
+    """The disagreement of judges about one trajectory, 0 … 1; None unless at least two labelled something of
+    it.
 
     `judges` holds each judge's labels by step, `outcomes` its outcome; None stands for what it did not say.
     The score is the share of units without unanimity. Units are the steps, and the outcome, that at least two
@@ -57,7 +58,7 @@ def triaged(scores: Iterable[tuple[Key, float | None]], *, batch_size: int, seed
 
 
 def share_found_early(order: Sequence[Hashable], wanted: frozenset[Hashable], part: float) -> float | None:
-    """Which share of `wanted` stands in the first `part` (0 … 1) of `order`; None when none is wanted.
+    """The share of `wanted` in the first `part` (0 … 1) of `order`; None when none is wanted.
 
     Where the cut falls within a trajectory, that one counts by the share of it before the cut; so an order
     that knows nothing finds `part` in expectation, also in short queues.

@@ -1,4 +1,4 @@
-"""What is wrong with an uploaded file: the first errors one by one, and the count of all."""
+"""Errors of an uploaded file: the first ones one by one, and the count of all."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ _MESSAGE_KEYS: Final = frozenset({"content", "tool_calls"})
 
 
 class Layout(enum.Enum):
-    """How records lie in a file: one a line, elements of one list, or values over several lines each."""
+    """The layout of records in a file: one a line, elements of one list, or values over several lines
+    each."""
 
     LINES = enum.auto()
     LIST = enum.auto()
@@ -26,7 +27,7 @@ class Layout(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class JsonHead:
-    """What the head of a file shows: its layout and the keys of its first record.
+    """The head of a file: its layout and the keys of its first record.
 
     `bare`: the first record is a list of messages; `keys` are then those of the first message.
     """

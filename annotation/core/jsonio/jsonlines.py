@@ -37,7 +37,7 @@ _SPACES: Final = re.compile(r"\s*\Z")
 
 
 class BadJson(ValueError):
-    """What is wrong with a piece of JSON, as the end of a sentence that its place begins."""
+    """A fault of a piece of JSON, as the end of a sentence that its place begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def _shallow(value: Any, opening: int) -> Any:
 
 
 def depth_of(raw: bytes) -> int:
-    """How deep the brackets of `raw` nest, those inside strings apart, without parsing or recursion."""
+    """The nesting depth of brackets in `raw`, those inside strings apart, without parsing or recursion."""
     return max(accumulate(map(_LEVELS.__getitem__, _brackets(raw))), default=0)
 
 
@@ -197,7 +197,7 @@ def _brackets(raw: bytes) -> bytes:
 
 
 def describe_not_text(head: bytes) -> str | None:
-    """Why a file that begins with `head` is no UTF-8 text at all, as the end of a sentence, or `None`."""
+    """The reason why a file beginning with `head` is no UTF-8 text, as the end of a sentence, or `None`."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
         return translatable("the file is in UTF-16 or UTF-32; save it as UTF-8")
     if head.startswith((b"\x1f\x8b", b"PK\x03\x04", b"PK\x05\x06", b"(\xb5/\xfd", b"\xfd7zXZ", b"BZh")):

@@ -1,4 +1,4 @@
-"""Which servers may be called: the operator's list, compared exactly."""
+"""Permitted servers: the operator's list, compared exactly."""
 
 from __future__ import annotations
 

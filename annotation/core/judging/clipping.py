@@ -21,7 +21,7 @@ class Clip:
 
 
 def note(left_out: int) -> str:
-    """What stands where characters were left out."""
+    """The mark in place of characters that were left out."""
     return f"\n[… {left_out:,} characters left out …]\n"
 
 

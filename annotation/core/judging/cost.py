@@ -1,4 +1,4 @@
-"""What a judge's calls cost: tokens as the server counts them, or as estimated, times a price."""
+"""Costs of a judge's calls: tokens as the server counts them, or as estimated, times a price."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Usage:
 
 
 def cost(usage: Usage, price: Price) -> Decimal:
-    """What `usage` costs at `price`, rounded half up to eight places."""
+    """The cost of `usage` at `price`, rounded half up to eight places."""
     cached_price = price.input if price.cached is None else price.cached
     total = (
         (usage.tokens_in - usage.tokens_cached) * price.input
@@ -78,7 +78,7 @@ def cost(usage: Usage, price: Price) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """What a call, or a run of calls, is expected to take at most. Sums: `a + b`."""
+    """The most that a call, or a run of calls, is expected to take. Sums: `a + b`. Sums: `a + b`."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -98,8 +98,8 @@ class CostEstimate:
 
 
 def answer_tokens(steps: int) -> int:
-    """What an answer about so many steps is taken to have: 150 tokens, and 150 more for each step (two or
-    three sentences of reasoning, a label, a reason)."""
+    """The assumed size of an answer about so many steps: 150 tokens, and 150 more for each step (two or three
+    sentences of reasoning, a label, a reason)."""
     return ANSWER_TOKENS_BASE + ANSWER_TOKENS_PER_STEP * steps
 
 

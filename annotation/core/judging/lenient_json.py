@@ -84,7 +84,7 @@ class _Search:
         return begun is not None and any(key.startswith(begun.group(1)) for key in self.keys)
 
     def run(self) -> tuple[FoundObject, int]:
-        """What was found, and where it ends."""
+        """The found object, and where it ends."""
         candidate, cut = FoundObject(), False
         position = 0
         while (opening := _OPENING.search(self.text, position)) and self.work < _MAX_WORK:

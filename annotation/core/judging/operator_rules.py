@@ -1,4 +1,4 @@
-"""What the operator of the server lets judges use: addresses, and variables that hold keys."""
+"""The operator's rules for judges: addresses, and variables that hold keys."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _KEY: Final = re.compile(rf"{KEY_PREFIX}[A-Z0-9_]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class OperatorRules:
-    """What the operator of the server allows. An admin of a project is not the operator: were any address or
-    any variable allowed, the server's own secrets could be sent to a judge.
+    """The addresses and keys that the operator of the server allows. An admin of a project is not the
+    operator: were any address or any variable allowed, the server's own secrets could be sent to a judge.
 
     `addresses`: what an address must be or begin with. `keys`: variables that may be read as keys beside
     those whose names begin with TRISTEP_JUDGE_KEY_.
@@ -29,7 +29,7 @@ class OperatorRules:
     keys: Sequence[str] = ()
 
     def problems(self, settings: JudgeSettings) -> dict[str, str]:
-        """What of the settings is not allowed: name → one sentence."""
+        """Forbidden settings: name → one sentence."""
         errors: dict[str, str] = {}
         if not allowed(settings.base_url, self.addresses):
             errors["base_url"] = translatable(

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ProblemKind(StrEnum):
-    """What was found wrong, or worth noting, about one place of an answer."""
+    """A fault, or something worth noting, at one place of an answer."""
 
     MISSING = "missing"
     """A step (or the outcome) without a label, null included."""
@@ -35,7 +35,8 @@ class Problem:
 
 
 class UnusableKind(StrEnum):
-    """Why no label at all could be taken from an answer. The words are those of `providers.FailureKind`."""
+    """The reason why no label at all could be taken from an answer. The words are those of
+    `providers.FailureKind`."""
 
     NOT_JSON = "not_json"
     TRUNCATED = "truncated"

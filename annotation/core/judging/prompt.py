@@ -52,7 +52,7 @@ class TooLong(TristepError):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent.
+    """A prompt as it is sent.
 
     `clipped`: one sentence for each thing that was shortened or left out. `step_indexes`: what the answer
     must label. `shortened`: tool outputs were. `estimated_tokens` is on the high side (see `tokens`), and at
@@ -116,7 +116,7 @@ def _guidelines(text: str) -> str:
 
 
 def _earlier(labels: Mapping[int, int]) -> str:
-    """That only a part of the steps is asked about, and what was said of the others."""
+    """A note that only a part of the steps is asked about, with the labels of the others."""
     text = "These are not all steps of the run: label the listed ones, and the outcome of the whole run.\n"
     if labels:
         earlier_labels = ", ".join(f"{index}: {label}" for index, label in sorted(labels.items()))

@@ -20,7 +20,7 @@ from .settings import MIN_PROMPT_TOKENS, USUAL_ANSWER, JudgeSettings
 
 @dataclass(frozen=True, slots=True)
 class PromptPlan:
-    """How one trajectory is asked about.
+    """The plan of asking about one trajectory.
 
     `limit`: tokens of an answer; `budget`: tokens of a prompt; `parts`: the steps of each prompt, in order;
     `prompts`: one for each part, as they are before anything was answered.
@@ -84,8 +84,8 @@ def _planned(settings: JudgeSettings, material: JudgeInput, steps: tuple[int, ..
 def expected(
     settings: JudgeSettings, material: JudgeInput, *, steps: Sequence[int] | None = None
 ) -> tuple[CostEstimate, bool]:
-    """What asking about a trajectory (or these of its `steps`) takes, on the high side, and whether its
-    prompts leave something out."""
+    """The expected effort of asking about a trajectory (or these of its `steps`), on the high side, and
+    whether its prompts leave something out."""
     try:
         planned = plan(settings, material, steps=steps)
     except TooLong:
@@ -98,7 +98,7 @@ def expected(
 
 
 def joined(steps: Sequence[int], answers: Sequence[ParsedAnswer]) -> ParsedAnswer:
-    """What several answers say together about `steps`: of a step the first label, of the outcome the last."""
+    """One answer joined from several about `steps`: of a step the first label, of the outcome the last."""
     labels: dict[int, int | None] = dict.fromkeys(steps)
     reasons: dict[int, str] = {}
     outcome, outcome_reason = None, ""

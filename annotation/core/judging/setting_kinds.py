@@ -1,4 +1,4 @@
-"""What one setting of a judge is: the kind of its values, its bounds and its texts.
+"""One setting of a judge: the kind of its values, its bounds and its texts.
 
 `core.judging.settings` is the table of them.
 """
@@ -25,7 +25,7 @@ PRICE_PLACES: Final = 6
 
 
 class SettingKind(StrEnum):
-    """What the values of a setting are."""
+    """The kind of a setting's values."""
 
     TEXT = "text"
     ADDRESS = "address"
@@ -67,7 +67,7 @@ class Setting:
 
     @property
     def initial(self) -> Any:
-        """What the form of a new judge begins with; sampling parameters are empty unless suggested."""
+        """The initial value in the form of a new judge; sampling parameters are empty unless suggested."""
         return self.suggested if self.sampling or self.suggested is not None else self.default
 
     @property
@@ -77,7 +77,7 @@ class Setting:
 
     @property
     def rule(self) -> str:
-        """What a value must be, in one sentence."""
+        """The rule for a value, in one sentence."""
         low, high = (None if bound is None else f"{bound:,}" for bound in (self.minimum, self.maximum))
         match self.kind:
             case SettingKind.WHOLE:
@@ -105,7 +105,7 @@ class Setting:
         return translatable("At most {limit} printable characters.", limit=self.max_length)
 
     def problem(self, value: Any) -> str:
-        """Why `value` cannot be taken, in one sentence; empty when it can."""
+        """The reason for refusing `value`, in one sentence; empty when it fits."""
         return "" if self._fits(value) else self.rule
 
     def _fits(self, value: Any) -> bool:

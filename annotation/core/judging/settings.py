@@ -230,7 +230,7 @@ class JudgeSettings:
 
     @property
     def price(self) -> Price:
-        """What its tokens cost."""
+        """The price of its tokens."""
         return Price(self.price_input, self.price_output, self.price_cached)
 
 
@@ -262,7 +262,7 @@ def named(name: str) -> Setting:
 
 
 def check(values: Mapping[str, Any], *, complete: bool = True) -> dict[str, str]:
-    """What is wrong with `values` (name → value, sampling parameters among the others): name → one sentence.
+    """Problems of `values` (name → value, sampling parameters among the others): name → one sentence.
 
     `complete`: what a judge behind a server needs must be there. What the operator allows is for `Operator`.
     """

@@ -1,6 +1,6 @@
-"""Whether the consensus can be believed: what is labelled once more, and what is concluded from it
-(docs/design.md, "Statistics"). Pure functions.
+"""Reliability of the consensus: rechecks of resolved trajectories, and conclusions from them (docs/design.md,
+"Statistics"). Pure functions.
 
-`drawing` chooses what is rechecked, `label_error` says how often the consensus is wrong, `rater_confusion`
-what each person takes for what.
+`sampling` chooses rechecks, `label_error` estimates how often the consensus is wrong, `rater_confusion` the
+confusion of each person, and `drift` whether a person's labels get worse.
 """

@@ -1,4 +1,4 @@
-"""Whether somebody's labels get worse: a cumulative sum (CUSUM) over what they rechecked, in order.
+"""Drift of a person's labels: a cumulative sum (CUSUM) over what they rechecked, in order.
 
 The test is E. S. Page's ("Continuous inspection schemes", 1954) with the scores of S. H. Steiner, R. J. Cook,
 V. T. Farewell and T. Treasure ("Monitoring surgical performance using risk-adjusted cumulative sum charts",
@@ -36,14 +36,15 @@ class CheckedTrajectory:
 
 @dataclass(frozen=True, slots=True)
 class UsualRate:
-    """What is usual of a kind: the share of wrong steps, and the dispersion of it between trajectories."""
+    """The usual results of a kind of recheck: the share of wrong steps, and its dispersion between
+    trajectories."""
 
     rate: float
     dispersion: float
 
 
 def usual(checked: Sequence[CheckedTrajectory]) -> dict[str, UsualRate]:
-    """What is usual of each kind, from everybody's rechecks."""
+    """The usual rate of each kind, from everybody's rechecks."""
     return {
         kind: _rule([one for one in checked if one.kind == kind]) for kind in {one.kind for one in checked}
     }

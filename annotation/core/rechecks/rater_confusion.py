@@ -1,5 +1,4 @@
-"""What each person takes for what: the confusion of raters without a known truth, by EM (Dawid and Skene
-1979).
+"""Confusion of raters without a known truth, by EM (Dawid and Skene 1979).
 
 Raters are people, never judges: the model takes raters to err independently of one another, and judges err
 together; their agreement would count as truth.

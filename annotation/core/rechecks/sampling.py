@@ -1,4 +1,4 @@
-"""Which resolved trajectories are labelled once more, whom to ask first, and how often a recheck comes.
+"""The sample of rechecks: its trajectories, the order of people to ask, and the gaps between rechecks.
 
 All chance is a pure function of a project's secret seed: the same trajectories, resolved in the same order,
 give the same sample, and nobody without the seed can foretell it.
@@ -42,7 +42,7 @@ def chosen(*, seed: int, stratum: int, series: str, number: int, percent: int) -
 
 
 def gap(*, seed: int, recheck: int, demand: float) -> int:
-    """How many trajectories from the queue come before a person's next recheck, after this one.
+    """The number of trajectories from the queue before a person's next recheck, after this one.
 
     `demand` is how many rechecks arise for each trajectory claimed. Rechecks may come twice as often as they
     arise, so that none waits for long; the gap is uniform from 0 to twice its mean, so that nobody can tell
@@ -53,14 +53,14 @@ def gap(*, seed: int, recheck: int, demand: float) -> int:
 
 
 def rank(*, seed: int, trajectory: int, person: int, turn: int) -> float:
-    """Who is asked to be the third person: whoever has the lowest rank of those who may be; each `turn` draws
+    """A person's rank as the third person: the lowest of those who may be is asked; each `turn` draws
     anew."""
     return fraction(seed, "person", trajectory, person, turn)
 
 
 def origin_of(kinds: frozenset[str]) -> Origin:
-    """How a whole trajectory was resolved, from the kinds of its consensus, outcome included: adjudicated if
-    anything took a decision, else discussed if anything took a discussion."""
+    """The origin of a whole trajectory's consensus, from the kinds of its parts, outcome included:
+    adjudicated if anything took a decision, else discussed if anything took a discussion."""
     if kinds <= {ConsensusKind.UNANIMOUS}:
         return Origin.UNANIMOUS
     return (

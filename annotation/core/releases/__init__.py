@@ -1,1 +1,1 @@
-"""What a release holds: its record format, differences, statistics, signatures and exports."""
+"""Contents of a release: record format, differences, statistics, signatures and exports."""

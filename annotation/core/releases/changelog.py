@@ -1,4 +1,4 @@
-"""What changed between two releases, in the words of a dataset card: counts, and nobody's trajectories."""
+"""Changes between two releases, in the words of a dataset card: counts, and nobody's trajectories."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What two releases are compared by, beside their labels: which texts each record holds, and how each label
-was reached.
+"""Details by which two releases are compared, beside their labels: the texts of each record, and the origin
+of each label.
 
 Packed in few bytes, so that comparing releases reads no messages (core.scoring.labels.ReleasedLabels does the
 same for scoring).
@@ -43,13 +43,13 @@ class ReleasedDetails:
     root: list[int]
 
     def packed(self) -> bytes:
-        """All of it in few bytes, for `unpacked`."""
+        """The details in few bytes, for `unpacked`."""
         kept = {name: getattr(self, name) for name in (*_TEXTS, *_NUMBERS)}
         return PACKING + zlib.compress(canonical_json(kept), 1)
 
     @classmethod
     def unpacked(cls, packed: bytes) -> ReleasedDetails | None:
-        """What `packed` made; None for what an older version has packed."""
+        """The details that `packed` made; None for those that an older version has packed."""
         if packed[:1] != PACKING:
             return None
         kept: dict[str, Any] = json.loads(zlib.decompress(packed[1:]))
@@ -78,7 +78,7 @@ class DetailsOf:
 
     @property
     def details(self) -> ReleasedDetails:
-        """Of all that have run through."""
+        """The details of all records that have run through."""
         return ReleasedDetails(
             words=tuple(self._words),
             messages=tuple(self._messages),

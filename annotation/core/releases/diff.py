@@ -58,7 +58,7 @@ class RecordChange(NamedTuple):
 
 @dataclass(slots=True)
 class DiffCounts:
-    """How many records and steps each release has; `records` in which something of a kind changed, and
+    """Counts of two releases: records and steps of each; `records` in which something of a kind changed, and
     `changed` in which anything did; `labels` of steps whose value changed."""
 
     before: int = 0
@@ -77,12 +77,13 @@ class DiffCounts:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDiff:
-    """Everything that changed from one release to another, by (subset, record id).
+    """All changes from one release to another, by (subset, record id).
 
     `values` and `outcomes` count all labels of both releases by value. `moved` counts steps of both by (value
     before, value after), `moved_outcomes` outcomes, equal ones included; `reasons` the steps whose value
     changed by the reason code after it ("": none), and `kinds` by (how the label was reached before, and
-    after)."""
+    after).
+    """
 
     whole: DiffCounts
     subsets: dict[str, DiffCounts]
@@ -143,7 +144,7 @@ class _Side:
 
 
 def compare(old: ComparedRelease, new: ComparedRelease) -> ReleaseDiff:
-    """What changed from `old` to `new`. Linear in their steps; nothing of it depends on their order."""
+    """The changes from `old` to `new`. Linear in their steps; nothing of it depends on their order."""
     before, after = _Side(old), _Side(new)
     whole, subsets = (
         DiffCounts(),

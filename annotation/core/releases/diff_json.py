@@ -1,4 +1,4 @@
-"""What changed between two releases, as JSON."""
+"""Changes between two releases, as JSON."""
 
 from __future__ import annotations
 

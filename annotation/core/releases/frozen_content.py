@@ -1,4 +1,4 @@
-"""What a record of a release says of its trajectory besides labels, held against a trajectory's content."""
+"""A record's content besides labels, held against a trajectory's content."""
 
 from __future__ import annotations
 

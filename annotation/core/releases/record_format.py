@@ -59,8 +59,8 @@ class ConsensusSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class BlindLabels:
-    """What one annotator, under a pseudonym, said of a trajectory before seeing a suggestion or anybody
-    else's label of it: value by message index, and the outcome (None without one)."""
+    """The labels of one annotator, under a pseudonym, given before seeing a suggestion or anybody else's
+    label of the trajectory: value by message index, and the outcome (None without one)."""
 
     annotator: str
     steps: Mapping[int, int]
@@ -69,7 +69,7 @@ class BlindLabels:
 
 @dataclass(frozen=True, slots=True)
 class RecordIndexes:
-    """Where a record stands: its subset, and indexes that fill in for a file that had none.
+    """The place of a record: its subset, and indexes that fill in for a file that had none.
 
     `total_index` counts the release's records from 0, `query_index` the subset's tasks, `sample_index` the
     task's trajectories, each in the order of the release.
@@ -168,15 +168,15 @@ def manifest_file(manifest: Any) -> bytes:
 
 
 def predecessor(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """How the next release's manifest names the release of this one: its digest covers all of the
-    manifest, and with it the records' digest and the release before."""
+    """The reference to this manifest's release in the next one's: its digest covers all of the manifest, and
+    with it the records' digest and the release before."""
     return {key: manifest[key] for key in ("number", "version")} | {
         "manifest_sha256": with_checksum(manifest)["manifest_sha256"]
     }
 
 
 def withdrawal_statement(manifest: Mapping[str, Any], reason: str, created_at: datetime) -> bytes:
-    """What the signature of a withdrawal covers: which release, why, and when."""
+    """The statement that the signature of a withdrawal covers: release, reason, and time."""
     return canonical_json(
         {
             "format": WITHDRAWAL_FORMAT,
@@ -203,8 +203,8 @@ def refuse_older_format(manifest: Any) -> None:
 
 
 def manifest_problems(manifest: Any) -> list[str]:
-    """What is wrong with a manifest that was read from a file; empty when its own checksum holds. Raises
-    Conflict for one of an older format."""
+    """Problems of a manifest that was read from a file; empty when its own checksum holds. Raises Conflict
+    for one of an older format."""
     refuse_older_format(manifest)
     known = isinstance(manifest, dict) and manifest.get("format") == FORMAT
     if not known or not isinstance(manifest.get("files"), dict):
@@ -215,5 +215,5 @@ def manifest_problems(manifest: Any) -> list[str]:
 
 
 def distribution(counts: Mapping[int, int]) -> dict[str, int]:
-    """How often each value occurs, by its name: {"-1": n, "0": n, "+1": n}."""
+    """The number of occurrences of each value, by its name: {"-1": n, "0": n, "+1": n}."""
     return {name: counts.get(value, 0) for value, name in PLAIN_SIGNS.items()}

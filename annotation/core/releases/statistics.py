@@ -1,5 +1,4 @@
-"""What a release is made of, in figures: labels by subset and policy model, lengths, where first errors
-lie."""
+"""Statistics of a release: labels by subset and policy model, lengths, positions of first errors."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ class ModelStatistics:
 
 
 class LengthBin(NamedTuple):
-    """How many (`n`) lie from `first` to `last` (None: and above)."""
+    """The number (`n`) of values from `first` to `last` (None: and above)."""
 
     first: int
     last: int | None
@@ -120,7 +119,7 @@ def _binned(numbers: IntArray, starts: Sequence[int]) -> tuple[LengthBin, ...]:
 
 
 def statistics_json(found: ReleaseStatistics) -> dict[str, Any]:
-    """All of it as JSON, values by their names."""
+    """The statistics as JSON, values by their names."""
     return {
         "records": found.records,
         "steps": found.steps,

@@ -1,4 +1,4 @@
-"""How well models label the steps of a release (docs/scoring.md). Pure functions on integer arrays.
+"""Scores of models that label the steps of a release (docs/scoring.md). Pure functions on integer arrays.
 
 `labels` holds a release's consensus and a model's predictions side by side, step by step; `counts` makes sums
 by task of them, of which `figures.FIGURES` makes every figure; `scores` adds intervals and design effect.

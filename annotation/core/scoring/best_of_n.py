@@ -23,7 +23,7 @@ RULES: Final = ("final", "pos_count", "pos_share", "two_stage")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What one rule comes to: tasks solved with ties averaged, and with ties to the lowest sample index."""
+    """The result of one rule: tasks solved with ties averaged, and with ties to the lowest sample index."""
 
     averaged: float
     lowest: int

@@ -48,7 +48,8 @@ def _fixed(said: Predictions) -> bytes:
 
 
 def read_blind(stored: bytes | memoryview | None, released: ReleasedLabels) -> list[Predictions]:
-    """What `packed_blind` made: the first, second … labelling of every trajectory that has so many."""
+    """The labellings that `packed_blind` made: the first, second … one of every trajectory that has so
+    many."""
     if not stored:
         return []
     numbers = np.frombuffer(zlib.decompress(bytes(stored)), dtype=np.int8)

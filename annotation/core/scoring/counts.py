@@ -39,8 +39,8 @@ def codes(said: Labels) -> IntArray:
 def by_trajectory(
     released: ReleasedLabels, said: Predictions
 ) -> tuple[IntArray, IntArray, BoolArray, BoolArray]:
-    """Of every record, (R,): the place of its first −1 in the consensus and in the prediction (NONE without
-    one), whether anything is predicted, and whether all steps are."""
+    """The facts of every record, (R,): the place of its first −1 in the consensus and in the prediction (NONE
+    without one), whether anything is predicted, and whether all steps are."""
     n, position = released.n_records, released.positions()
     first = first_positions(released.value, released.record, position, n)
     theirs = first_positions(said.steps, released.record, position, n)

@@ -85,7 +85,7 @@ def by_length(released: ReleasedLabels, said: Predictions) -> list[Part]:
 
 
 def by_position(released: ReleasedLabels, said: Predictions) -> list[Place]:
-    """How many of the first, second … steps are right; places that do not occur are left out."""
+    """The number of right steps among the first, second …; places that do not occur are left out."""
     position, right = released.positions() + 1, released.value == said.steps
     found = []
     for low, high in LENGTHS:
@@ -142,7 +142,7 @@ def in_class(released: ReleasedLabels, said: Predictions, number: int) -> BoolAr
 
 
 def costs(released: ReleasedLabels, said: Predictions, cost: float | None) -> Costs:
-    """What a model's labels of a release have cost, in US dollars; `cost` is that of all of them."""
+    """The cost of a model's labels of a release, in US dollars; `cost` is that of all of them."""
     asked = int(said.there.sum())
     if cost is None:
         return Costs(Measure(None, asked, NO_COST), Measure(None, asked, NO_COST))

@@ -1,4 +1,4 @@
-"""What the figures of a model are: names, titles, conventions, and how sums of counts make them.
+"""The figures of a model: names, titles, conventions, and computation from sums of counts.
 
 `FIGURES` is the one list of them, in the order in which pages and documents give them. StepAcc and
 FirstErrAcc are those of AgentProcessBench (arXiv 2603.14465).

@@ -1,4 +1,4 @@
-"""What is fitted on a release and kept beside its outline, as bytes."""
+"""Models fitted on a release, kept beside its outline as bytes."""
 
 from typing import Final
 
@@ -16,5 +16,5 @@ def kept(said: Predictions | None) -> bytes:
 
 
 def read(stored: bytes | memoryview | None, released: ReleasedLabels) -> Predictions | None:
-    """What `kept` made; None also where nothing is stored."""
+    """The predictions that `kept` made; None also where nothing is stored."""
     return Predictions.unpacked(bytes(stored), released) if stored else None

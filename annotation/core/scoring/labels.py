@@ -90,11 +90,11 @@ class ReleasedLabels:
         return int(self.task.max()) + 1 if len(self.task) else 0
 
     def lengths(self) -> IntArray:
-        """How many steps each record has, (R,)."""
+        """The number of steps of each record, (R,)."""
         return np.bincount(self.record, minlength=self.n_records)
 
     def starts(self) -> IntArray:
-        """Where the steps of each record begin, and after the last one S: (R + 1,)."""
+        """The place of each record's first step, and after the last one S: (R + 1,)."""
         return np.concatenate([[0], np.cumsum(self.lengths())])
 
     def positions(self) -> IntArray:
@@ -127,14 +127,14 @@ class ReleasedLabels:
         )
 
     def packed(self) -> bytes:
-        """All of it in few bytes, for `unpacked`."""
+        """The labels in few bytes, for `unpacked`."""
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
         texts = {name: list(getattr(self, name)) for name in ("subsets", *_TEXTS)}
         return zlib.compress(canonical_json({**arrays, **texts}), 1)
 
     @classmethod
     def unpacked(cls, packed: bytes) -> ReleasedLabels:
-        """What `packed` made."""
+        """The labels that `packed` made."""
         kept = json.loads(zlib.decompress(packed))
         subsets, record_id, policy_model = (tuple(kept[name]) for name in ("subsets", *_TEXTS))
         arrays = (np.array(kept[name], dtype=np.int64) for name in _ARRAYS)
@@ -146,7 +146,7 @@ _ARRAYS: Final = ("subset", "task", "sample", "outcome", "record", "message_inde
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What a model says of a release: `steps` (S,) and `outcome` (R,), MISSING where it says nothing; `there`
+    """Predictions of a model for a release: `steps` (S,) and `outcome` (R,), MISSING without a label; `there`
     (R,): it was asked about the record; `failed` (R,): its judgement says of itself that it failed."""
 
     steps: Labels
@@ -156,7 +156,7 @@ class Predictions:
 
     @classmethod
     def none(cls, released: ReleasedLabels) -> Predictions:
-        """Of a model that has said nothing so far."""
+        """The predictions of a model without any label so far."""
         return cls(
             np.full(released.n_steps, MISSING, dtype=np.int8),
             np.full(released.n_records, MISSING, dtype=np.int8),
@@ -166,12 +166,12 @@ class Predictions:
 
     @classmethod
     def constant(cls, steps: IntArray, outcome: IntArray) -> Predictions:
-        """Of a rule that always says something."""
+        """The predictions of a rule that labels everything."""
         every = np.ones(len(outcome), dtype=bool)
         return cls(steps.astype(np.int8), outcome.astype(np.int8), every, ~every)
 
     def only(self, released: ReleasedLabels, records: BoolArray) -> Predictions:
-        """Those about some records (R,) of the release."""
+        """The predictions for some records (R,) of the release."""
         return Predictions(
             self.steps[records[released.record]],
             self.outcome[records],
@@ -180,13 +180,13 @@ class Predictions:
         )
 
     def packed(self) -> bytes:
-        """All of it, for `unpacked`."""
+        """The predictions in few bytes, for `unpacked`."""
         state = self.there.astype(np.int8) + 2 * self.failed.astype(np.int8)
         return zlib.compress(np.concatenate([self.steps, self.outcome, state]).astype(np.int8).tobytes(), 1)
 
     @classmethod
     def unpacked(cls, packed: bytes, released: ReleasedLabels) -> Predictions:
-        """What `packed` made. ValueError when it is not of this release."""
+        """The predictions that `packed` made. ValueError when it is not of this release."""
         numbers = np.frombuffer(zlib.decompress(packed), dtype=np.int8)
         at, records = released.n_steps, released.n_records
         if len(numbers) != at + 2 * records:

@@ -53,8 +53,8 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How a figure of a model changes, and half the width of the 95 % interval of that; None without one.
-    `most`: no figure of its kind can change by more, and the interval ends there."""
+    """The change of a model's figure, and half the width of its 95 % interval; None without one. `most`: no
+    figure of its kind can change by more, and the interval ends there."""
 
     value: float
     half: float | None
@@ -88,8 +88,8 @@ def differences(found: Compared) -> Differences:
 
 
 def changes(before: Compared, after: Compared, *, share: bool) -> list[Change | None]:
-    """How one figure of each model changes, task by task; None where it is undefined. A `share` is between 0
-    and 1, any other figure between −1 and 1."""
+    """The change of one figure of each model, task by task; None where it is undefined. A `share` is between
+    0 and 1, any other figure between −1 and 1."""
     apart = after.influence - before.influence
     variance = (apart**2).sum(axis=-1)
     usable = before.usable & after.usable
@@ -139,7 +139,7 @@ def _p_values(value: FloatArray, error: FloatArray, degrees: FloatArray) -> Floa
 
 
 def _certain(value: FloatArray, rejected: BoolArray) -> BoolArray:
-    """Which model (row) is better for certain than which (column)."""
+    """A mask of certain differences: the model of the row is better than that of the column."""
     better: BoolArray = rejected & (value > 0)
     return better
 
@@ -151,7 +151,7 @@ def _range(better: BoolArray, at: int, models: int) -> tuple[int, int]:
 def _stepdown(
     found: Compared, value: FloatArray, error: FloatArray, degrees: FloatArray, draws: int, seed: int
 ) -> BoolArray:
-    """Which pairs differ when all are asked together, (M, M)."""
+    """A mask (M, M) of the pairs that differ when all are asked together."""
     first, second = np.triu_indices(len(found.value), 1)
     rejected = np.zeros(value.shape, dtype=bool)
     usable = found.usable[first] & found.usable[second]

@@ -44,7 +44,7 @@ class Predicted(NamedTuple):
 
 @dataclass(slots=True)
 class PredictionFile:
-    """What a file predicts: the counting line of each record by its place in the release, and its errors.
+    """Predictions in a file: the counting line of each record by its place in the release, and its errors.
     `superseded` counts the lines that a newer one of the same record replaced; `elsewhere` are the lines
     about records that the release lacks."""
 
@@ -56,7 +56,7 @@ class PredictionFile:
     superseded: int = 0
 
     def predictions(self) -> Predictions:
-        """As arrays."""
+        """The predictions as arrays."""
         made, starts = Predictions.none(self.released), self.released.starts()
         for place, one in self.records.items():
             made.steps[starts[place] : starts[place + 1]] = np.frombuffer(one.steps, dtype=np.int8)
@@ -64,7 +64,7 @@ class PredictionFile:
         return made
 
     def reasons_of(self, place: int) -> dict[str, Any]:
-        """What the counting line of a record says besides its labels; empty when it says nothing."""
+        """The reasons and comment in the counting line of a record; empty without any."""
         one = self.records[place]
         self.reasons.seek(one.at)
         found: dict[str, Any] = json.loads(self.reasons.read(one.size))
@@ -110,8 +110,7 @@ def read_predictions(
 
 
 def reasons_json(line: LabelLine, indexes: list[int]) -> bytes:
-    """What a line says besides its labels, as canonical JSON: reasons of its steps and of the outcome, and
-    its comment."""
+    """The reasons of steps and outcome in a line, and its comment, as canonical JSON."""
     said = {
         "steps": {str(index): line.explanations[index] for index in indexes if line.explanations.get(index)},
         "final": line.final_explanation,

@@ -93,7 +93,7 @@ def document(
 
 
 def own_record(document: Mapping[str, Any]) -> Json | None:
-    """What Tristep wrote into a document of its own, or `None`."""
+    """The record that Tristep wrote into a document of its own, or `None`."""
     ours = _ours(document)
     return ours if ours.get("version") == OURS_VERSION and isinstance(ours.get("hints"), dict) else None
 

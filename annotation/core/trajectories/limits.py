@@ -1,4 +1,4 @@
-"""How large a trajectory may be that comes in: what every page can show, and people can read."""
+"""Limits of a trajectory at import: sizes that every page can show, and people can read."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Message:
 
     @property
     def thought(self) -> str:
-        """What the model thought first, which is then the first part; `""` without it."""
+        """The thoughts of the model before its answer, which are then the first part; `""` without any."""
         return _thought(self.role, self.raw)
 
     @property

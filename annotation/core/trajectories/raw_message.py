@@ -73,7 +73,7 @@ def _past(text: str, position: int) -> int:
 
 
 def _messages(text: str, start: int) -> int | None:
-    """Where the list of messages begins: the last key of that name counts, as in every JSON reader."""
+    """The start of the list of messages: the last key of that name counts, as in every JSON reader."""
     at, position = None, _past(text, start + 1)
     while text[position] != "}":
         key, position = _DECODER.raw_decode(text, position)

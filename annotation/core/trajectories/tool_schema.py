@@ -68,8 +68,8 @@ class Tool:
 
     @cached_property
     def checker(self) -> Any:
-        """What holds arguments against the schema: the same for every call. None for a schema
-        that is too long, or absent; an invalid schema may raise anything."""
+        """The checker of arguments against the schema, the same for every call. None for a schema that is too
+        long, or absent; an invalid schema may raise anything."""
         if self.schema is None or len(_as_json(self.schema)) > MAX_CHECKED:
             return None
         return _Checker(_standard({"type": "object", **self.schema}), registry=Registry())
@@ -77,7 +77,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class SchemaProblem:
-    """How a call breaks its schema. `kind`: unknown_tool, missing, unexpected, type, choice or other.
+    """A fault of a call against its schema. `kind`: unknown_tool, missing, unexpected, type, choice or other.
 
     `where` is the path to the value ("" for the arguments as a whole, "flights[0].date"); `wanted` and
     `found` are what the schema asks for and what stands there, as far as the kind has them.
@@ -179,8 +179,8 @@ def type_in_words(schema: Any, depth: int = 0) -> str:
 
 
 def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[SchemaProblem, ...]:
-    """How a call with these (parsed) arguments breaks its tool's schema, at most `MAX_PROBLEMS`; () for one
-    that fits, or that cannot be checked."""
+    """The faults of a call with these (parsed) arguments against its tool's schema, at most `MAX_PROBLEMS`;
+    () for one that fits, or that cannot be checked."""
     named = [tool for tool in tools if tool.name]
     if not named or len(named) < len(tools):
         return ()

@@ -82,7 +82,7 @@ class TrajectoryDraft:
     original_with: str = ""
 
     def content(self) -> dict[str, Any]:
-        """What the content digest is made of, and what is stored to be shown (see `canonical`)."""
+        """The content behind the content digest, stored to be shown (see `canonical`)."""
         return {
             "answer_text": self.answer_text,
             "data_source": self.data_source,

@@ -75,7 +75,7 @@ def about_labels(
 
 
 def _sight(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """How many labels were given in sight of a suggestion, and how often a third person differs."""
+    """The number of labels given in sight of a suggestion, and the share on which a third person differs."""
     exposure = manifest.get("exposure") or {}
     if exposure.get("labels"):
         yield (
@@ -141,7 +141,7 @@ def _interval(measure: Mapping[str, Any]) -> str:
 
 
 def columns_table(files: Sequence[DataFile]) -> Iterator[str]:
-    """What stands in each column, and how JSON in one is read."""
+    """The content of each column, and the way to read JSON in one."""
     yield "## Columns"
     yield ""
     seen: list[Any] = []

@@ -1,4 +1,4 @@
-"""Which data files an export has, and what was counted while each was written."""
+"""Data files of an export, and the counts made while each was written."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def hub_licence(licence: str) -> str:
 
 
 def licence_address(licence: str) -> str:
-    """Where a licence can be read, if that is known, otherwise its own words."""
+    """The address of a licence's text, if that is known, otherwise its own words."""
     if licence in HUB:
         return f"https://spdx.org/licenses/{licence}.html"
     return licence

@@ -18,7 +18,7 @@ def task_of(record: Mapping[str, Any]) -> str:
 
 
 def test_tasks(tasks: Mapping[str, Collection[str]], share: float, seed: int) -> set[str]:
-    """Which of the tasks of each subset are for testing.
+    """The tasks of each subset that are for testing.
 
     Of each subset of two tasks or more it is `share` of its tasks, rounded half up, at least one and at most
     all but one; of a subset of one task none. A task that occurs in several subsets is on one side in all of

@@ -15,7 +15,7 @@ _LONE: Final = dict.fromkeys(range(55296, 57344), "�")
 
 
 class CellKind(StrEnum):
-    """What a cell holds; lists may hold nulls. `JSON` is text that holds one JSON value."""
+    """The kind of a cell's content; lists may hold nulls. `JSON` is text that holds one JSON value."""
 
     TEXT = "text"
     JSON = "json"

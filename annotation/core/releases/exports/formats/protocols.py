@@ -1,4 +1,4 @@
-"""What the label of a step is under each protocol, of the record of a release.
+"""Step labels of a release's record under each protocol.
 
 *propagated*: as frozen. A consequence of an error is −1 like the error itself.
 *independent*: every step is judged for itself. An error of its own stays −1; of a −1 that only follows from

@@ -148,7 +148,7 @@ def _message(message: Message) -> str:
 
 
 def about(options: ExportOptions, left_out: int) -> Iterator[str]:
-    """How a trajectory became prompt, completions and labels."""
+    """A section on how a trajectory became prompt, completions and labels."""
     yield "## Step rewards"
     yield ""
     yield (
