@@ -98,7 +98,7 @@ def test_guidelines_do_not_stand_before_what_is_submitted(browse, cast, at):
 def test_guidelines_show_what_changed_in_a_version_and_in_a_preview(browse, cast, at, text):
     projects.write_guidelines(actor=cast.admin, project=cast.project, text="Judge each step twice.")
     page = text(browse("ann").get(at("guidelines", "bench") + "?version=2&changes=1"))
-    assert "What changed from version 1 to version 2" in page
+    assert "Changes from version 1 to version 2" in page
     assert "Judge each step.</del>" in page
     assert "Judge each step twice.</ins>" in page
     assert "<del>" not in text(browse("ann").get(at("guidelines", "bench") + "?version=1&changes=1"))

@@ -167,7 +167,7 @@ def test_workshop_goes_by_pages_api_and_terminal(
     assert shop in client.get(reverse("frontend:judge", args=["bench", judge.pk])).content.decode()
     assert client.get(shop).status_code == 200
     place = client.post(shop, {"size": 5, "seed": 1}).url
-    assert "v1, as the judge is" in client.get(place).content.decode()
+    assert "v1, the judge’s own" in client.get(place).content.decode()
     begun = client.post(place, {"prompt_version": "v2"})
     run = SuggestionRun.objects.get()
     assert begun.url == reverse("frontend:run", args=["bench", run.pk])
