@@ -136,8 +136,8 @@ def after_discussion(labels: Counted, changes: Changes) -> Other | None:
 
 
 def untouched(labels: Counted) -> Other | None:
-    """Those pairs of labels of which both are untouched, each pair alone, as the cut by exposure counts them;
-    None where these are all."""
+    """Pairs of labels of which both are untouched, each pair alone, as the cut by exposure counts them; None
+    where these are all."""
     touched, outcome_touched = labels.counted.touched.T > 0
     here, rows, keep, _ = labels.part(touched)
     outcomes = labels.outcomes.where(~outcome_touched[labels.outcome_rows])

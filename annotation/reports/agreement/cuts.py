@@ -1,4 +1,4 @@
-"""By what figures of agreement are cut, and the filters of the page, the API and the lists of steps.
+"""Cuts of agreement figures, and the filters of the page, the API and the lists of steps.
 
 A cut has parts, each with a key for URLs, a title, and a number. A filter takes one part of a cut; filters of
 several cuts combine. Filters are parsed from text here and nowhere else: what does not exist is refused in a
@@ -60,7 +60,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Arms:
-    """In which arm of the experiment tasks are: `task` sorted, `number` an index into `experiment.ARMS`."""
+    """The arms of tasks in the experiment: `task` sorted, `number` an index into `experiment.ARMS`."""
 
     task: IntArray
     number: IntArray
@@ -150,7 +150,7 @@ def occurring(rows: PairedRows, cuts: Iterable[str], arms: Arms | None) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is asked for: parts of cuts by cut, and for lists what else a step must be. Hashable."""
+    """The selected parts of cuts, by cut, and further conditions on listed steps. Hashable. Hashable."""
 
     parts: tuple[tuple[str, Part], ...] = ()
     listed: tuple[tuple[str, str], ...] = ()
@@ -212,7 +212,7 @@ def _known(view: View, name: str, value: str) -> bool:
 
 
 def select_rows(view: View, selection: Selection) -> BoolArray | None:
-    """Which rows the cuts of a selection leave, (rows,); None: all."""
+    """A mask (rows,) of the rows that the cuts of a selection leave; None: all."""
     masks = [view.codes(cut) == part.number for cut, part in selection.parts if cut not in STEP_CUTS]
     return np.logical_and.reduce(masks) if masks else None
 

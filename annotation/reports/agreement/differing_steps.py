@@ -26,8 +26,8 @@ PER_PAGE: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class OneLabel:
-    """What one annotator said of the step: the value that figures count, and what they wrote beside it.
-    `now`: what they say after discussion, where they changed it."""
+    """One annotator's label of the step: the value that figures count, and their marks and note. `now`: what
+    they say after discussion, where they changed it."""
 
     annotator: str
     value: int
@@ -48,7 +48,7 @@ class LabelsOfStep:
 
     @property
     def anchor(self) -> str:
-        """Where the page of the trajectory shows it."""
+        """The anchor of the step on the page of the trajectory."""
         return "outcome" if self.message_index is None else f"m{self.message_index}"
 
     @property
@@ -63,8 +63,9 @@ _NOW: Final = ("first_now", "second_now")
 
 @dataclass
 class Steps:
-    """What a selection leaves, by trajectory and step. `count` is the n of the figure whose steps these are;
-    `starts` says where each of them begins in `columns`, which has a row for each pair of labels."""
+    """The steps that a selection leaves, by trajectory and step. `count` is the n of the figure whose steps
+    these are; `starts` says where each of them begins in `columns`, which has a row for each pair of
+    labels."""
 
     view: View
     selection: Selection
@@ -83,7 +84,7 @@ class Steps:
 
     @property
     def count(self) -> int:
-        """How many."""
+        """The number of steps."""
         return len(self.starts)
 
     def rows(self, chosen: Sequence[int]) -> list[LabelsOfStep]:
@@ -187,7 +188,7 @@ def steps(*, viewer: Actor, project: m.Project, asked: Mapping[str, str]) -> Ste
 def _unit(
     rows: PairedRows, keep: BoolArray | None, selection: Selection, listed: Mapping[str, str]
 ) -> BoolArray:
-    """Which of the pairs of labels a figure, or a bar of the first errors, is made of."""
+    """A mask of the pairs of labels behind a figure, or behind a bar of the first errors."""
     pairs = rows.pairs(keep, alone=selection.alone)
     unit = np.ones(len(pairs), dtype=bool)
     if "figure" in listed:
@@ -198,8 +199,8 @@ def _unit(
 
 
 def _listed(rows: PairedRows, listed: Mapping[str, str], *, ordered: bool) -> BoolArray:
-    """What else a list asks of steps, (steps,). `ordered`: labels are those of the first and the second
-    annotator."""
+    """A mask (steps,) of the steps that meet a list's further conditions. `ordered`: labels are those of the
+    first and the second annotator."""
     fits = np.ones(len(rows.steps), dtype=bool)
     first, second = label_pair_codec.values(rows.steps)
     if "place" in listed:

@@ -57,7 +57,7 @@ class Kept:
         return self.counted.rows
 
     def result(self, key: Hashable, make: Callable[[], R]) -> R:
-        """What `make` gives, made once for a key."""
+        """The value of `make`, made once for a key."""
         with _lock:
             if key in self.results:
                 self.results.move_to_end(key)
@@ -91,7 +91,7 @@ def paired_rows(project: m.Project) -> Kept:
 
 
 def _renewed(stored: Any, kept: Kept | None, count: int, newest: int) -> Kept:
-    """What is in memory with what was added; read whole when something else happened than adding."""
+    """The kept labels with those added since; read whole when something else happened than adding."""
     if kept is not None and newest > kept.newest:
         added = _read(stored.filter(pk__gt=kept.newest, pk__lte=newest), kept.rows.models)
         # rows of a transaction that began earlier and ended later have smaller ids

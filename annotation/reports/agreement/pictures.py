@@ -1,5 +1,5 @@
-"""What the pictures of agreement show: one figure by the parts of a cut and by week, where steps differ, and
-how each annotator's labels are distributed.
+"""Data of the pictures of agreement: one figure by the parts of a cut and by week, differences by position,
+and each annotator's distribution of labels.
 
 Every number is of pairs of labels.
 """

@@ -68,7 +68,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What the agreement page, the API and `agreement --json` show, of what `selection` leaves.
+    """The data of the agreement page, the API and `agreement --json`, over the labels that `selection`
+    leaves.
 
     `people` maps annotator ids to names. Without `with_people` it is empty, as are the parts' pairs; and
     trajectories whose pairs of annotators share fewer than `FEWEST` of a subset are left out of every figure.
@@ -102,7 +103,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class _Figures:
-    """What is kept in memory until labels change: everything but the states of trajectories."""
+    """Figures kept in memory until labels change, without the states of trajectories."""
 
     steps: dict[str, Summary]
     outcomes: dict[str, Summary]
@@ -142,8 +143,8 @@ def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
 
 
 def _unresolved(viewer: Actor, project: m.Project) -> tuple[int, ...]:
-    """What a person has labelled here and is not resolved: a figure that changes with it would tell them what
-    the others said."""
+    """Trajectories that a person has labelled here and that are not resolved: a figure that changes with one
+    would tell them others' labels."""
     own = m.Assignment.objects.filter(project=project, annotator=viewer.pk, state=AssignmentState.SUBMITTED)
     unresolved = own.exclude(trajectory__state__in=RESOLVED).order_by("trajectory")
     return tuple(unresolved.values_list("trajectory", flat=True))
@@ -266,7 +267,7 @@ def _states(project: m.Project, without: tuple[int, ...]) -> list[tuple[int, str
 
 
 def _lazy(make: Callable[[], dict[str, int]]) -> dict[str, int]:
-    """What `make` gives, made when it is looked at: the states of a hundred thousand trajectories take a
+    """The value of `make`, made when it is looked at: the states of a hundred thousand trajectories take a
     while, and pages seldom show them."""
     return cast(dict[str, int], SimpleLazyObject(make))
 

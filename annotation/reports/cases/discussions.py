@@ -40,7 +40,7 @@ from . import side_by_side
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who says something: as whom, the letter of an annotator, and the name where it may be seen."""
+    """A speaker in a discussion: voice, letter of an annotator, and the name where it may be seen."""
 
     voice: Voice
     letter: str = ""
@@ -75,7 +75,7 @@ class RevisionLine:
 
 @dataclass(slots=True)
 class DiscussionThread:
-    """What is said of one step, or with `message_index` None of the whole trajectory and its outcome.
+    """The discussion of one step, or with `message_index` None of the whole trajectory and its outcome.
 
     `item` holds the labels as submitted and as they are now. `version` is how often the reader, who is
     `letter`, has changed this.
@@ -90,24 +90,24 @@ class DiscussionThread:
 
     @property
     def now(self) -> dict[str, int | None]:
-        """What each letter says after what they have changed."""
+        """The present label of each letter, with later changes."""
         return {label.letter: label.says.value for label in self.item.labels}
 
     @property
     def mine(self) -> side_by_side.LabelWithRoot | None:
-        """What the reader says now, who is one of the annotators."""
+        """The present label of the reader, who is one of the annotators."""
         return next((one.says for one in self.item.labels if one.letter == self.letter), None)
 
     @property
     def said(self) -> list[tuple[str, Remark | RevisionLine]]:
-        """All of it in the order of time: "comment" or "change", and what it is."""
+        """Comments and changes in the order of time: "comment" or "change", and the entry."""
         found: list[tuple[str, Remark | RevisionLine]] = [("comment", one) for one in self.remarks]
         found += [("change", one) for one in self.changes]
         return sorted(found, key=lambda entry: entry[1].created_at)
 
     @property
     def unread(self) -> int:
-        """How many comments of others the reader has not read."""
+        """The number of others' comments that the reader has not read."""
         return sum(one.unread for one in self.remarks)
 
     @property
@@ -140,7 +140,7 @@ class DiscussionView:
 
     @property
     def unread(self) -> int:
-        """How many comments the reader has not read."""
+        """The number of comments that the reader has not read."""
         return sum(thread.unread for thread in self.threads)
 
 

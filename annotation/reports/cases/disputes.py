@@ -45,7 +45,7 @@ DISPUTE_FILTERS: Final = ("kind", "subset", "age", "size", "sort")
 
 @dataclass(frozen=True, slots=True)
 class DisputeFilter:
-    """What is asked of the queue; an empty string asks nothing."""
+    """The filter of the queue; an empty string asks nothing."""
 
     kind: str = ""
     subset: str = ""
@@ -99,7 +99,7 @@ def untaken(projects: Iterable[int]) -> QuerySet[Dispute]:
 
 
 def to_decide(user: User, projects: Iterable[int]) -> QuerySet[Dispute]:
-    """Those of them that this person may take: they have not labelled them."""
+    """The disputes that this person may take: those they have not labelled."""
     labelled = Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
     return untaken(projects).filter(~Exists(labelled))
 

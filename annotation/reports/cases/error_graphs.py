@@ -54,7 +54,7 @@ def _of_annotator(items: Iterable[SideBySideItem], place: int) -> Iterable[tuple
 
 
 def _of_consensus(items: Iterable[SideBySideItem]) -> Iterable[tuple[Step, Judged]]:
-    """What is resolved; while a case is open, what it comes to with what is agreed and decided so far."""
+    """The consensus; while a case is open, the provisional one of all that is agreed and decided so far."""
     steps = {item.step.pk: (item.step, item) for item in items if item.step is not None}
     found = {
         pk: resolve(item.positions, item.decision.ruling() if item.decision is not None else None)

@@ -49,7 +49,7 @@ class ShownExample:
 
 
 def examples(*, actor: User, project: Project) -> list[ShownExample]:
-    """Those that a member may see, in the order in which they were marked. Two queries."""
+    """The examples that a member may see, in the order in which they were marked. Two queries."""
     held = roles(actor, project)
     of_step = Consensus.objects.filter(step=OuterRef("step"))
     of_whole = OutcomeConsensus.objects.filter(trajectory=OuterRef("trajectory"))

@@ -1,5 +1,4 @@
-"""Everything that ever happened to a step, or to a whole trajectory, by whom: one view of the histories that
-services append to.
+"""The history of a step, or of a whole trajectory: one view of the histories that services append to.
 
 Who may not see names sees letters. Annotators see what they did and saw themselves; what is said in a
 discussion that is open to them; and everything else once its case is resolved. Who has seen what is for
@@ -18,7 +17,7 @@ from .history_entries import HistoryEntry, HistoryReader, Place, entries
 
 
 def history(*, actor: User, trajectory: Trajectory, place: Place) -> tuple[list[HistoryEntry], bool]:
-    """What happened there, the oldest first; and whether it tells of others' labels. A constant number of
+    """The history of a place, the oldest first; and whether it tells of others' labels. A constant number of
     queries: at most 22.
 
     `trajectory` comes with its project, subset and task.

@@ -1,5 +1,5 @@
-"""Where the entries of a history come from: one function for each table that services append to, each asking
-what the reader may know of it."""
+"""Sources of a history's entries: one function for each table that services append to, each asking what the
+reader may know of it."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class HistoryReader:
-    """Who reads, of what (`place`), and how much: `assignments` whose events they see, by pk; `talk` what is
-    said in the discussion, `case` what happened in the case, `sights` who has seen what: everybody, or from a
-    moment on oneself (None: not even that)."""
+    """The reader of a history, its `place`, and their rights: `assignments` whose events they see, by pk;
+    `talk`: the discussion, `case`: the events of the case, `sights`: everybody's exposures, or from a moment
+    on their own (None: not even these)."""
 
     user: User
     trajectory: Trajectory
@@ -87,15 +87,15 @@ class HistoryReader:
     adjudicators: frozenset[int]
 
     def here(self, rows: QuerySet[M], *, whole: Q | None = None) -> QuerySet[M]:
-        """Those of these rows, each with a step or none, that belong to the place; `whole`: those without a
-        step that belong to every step."""
+        """The rows, each with a step or none, that belong to the place; `whole`: those without a step that
+        belong to every step."""
         if self.place == "everything":
             return rows
         found = Q(step=self.place) if self.place is not None else Q(step__isnull=True)
         return rows.filter(found if whole is None else found | (Q(step__isnull=True) & whole))
 
     def voice_of(self, person: User | None) -> Voice | None:
-        """As whom somebody acted: who labelled it is an annotator, who had its case an adjudicator."""
+        """The voice of an actor: an annotator who labelled it, an adjudicator who had its case."""
         if person is None:
             return None
         if person.pk in self.annotators:
@@ -103,7 +103,7 @@ class HistoryReader:
         return Voice.ADJUDICATOR if person.pk in self.adjudicators else Voice.ADMIN
 
     def error(self, root: int | None, reason: str) -> dict[str, Any]:
-        """Where an error began (a step's pk; told is its message), and its reason code."""
+        """The root of an error (a step's pk; told is its message), and its reason code."""
         began = self.steps.get(root) if root is not None else None
         return {"root": began.message_index if began is not None else None, "reason": reason}
 
@@ -136,7 +136,7 @@ class HistoryReader:
 
 
 def entries(reader: HistoryReader) -> list[HistoryEntry]:
-    """Everything the reader may know of, the oldest first. A constant number of queries."""
+    """All entries the reader may know of, the oldest first. A constant number of queries."""
     found = [*_labels(reader), *_audit(reader), *_sights(reader)]
     if reader.talk:
         found += _discussion(reader)
@@ -171,8 +171,8 @@ def _labels(reader: HistoryReader) -> Iterator[HistoryEntry]:
 
 
 def _imported(reader: HistoryReader, changed: set[int]) -> dict[int, int | None]:
-    """What came from a file for this one step or the outcome, by assignment, where it was not changed since:
-    the event of an import is one for all labels."""
+    """Imported labels of this one step or the outcome, by assignment, where they were not changed since: the
+    event of an import is one for all labels."""
     if reader.place == "everything":
         return {}
     since = {"assignment__imported": True, "assignment__in": set(reader.assignments) - changed}
@@ -185,7 +185,7 @@ def _imported(reader: HistoryReader, changed: set[int]) -> dict[int, int | None]
 
 
 def _audit(reader: HistoryReader) -> Iterator[HistoryEntry]:
-    """What the audit log says of the assignments, cases and the discussion of the trajectory."""
+    """Entries of the audit log about the assignments, cases and the discussion of the trajectory."""
     of = {"assignment": [str(pk) for pk in reader.assignments]}
     if reader.case:
         cases = Adjudication.objects.filter(trajectory=reader.trajectory).order_by()
@@ -211,7 +211,7 @@ def _audit(reader: HistoryReader) -> Iterator[HistoryEntry]:
 
 
 def _sights(reader: HistoryReader) -> Iterator[HistoryEntry]:
-    """Who has seen what; suggestions that an annotator asked for are events of their labels already."""
+    """Exposures of people; suggestions that an annotator asked for are events of their labels already."""
     if reader.sights is None:
         return
     # what somebody saw in a recheck would tell that there is one

@@ -1,4 +1,4 @@
-"""What is waiting for a person, project by project, in a constant number of queries."""
+"""A person's work, project by project, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ProjectWork:
 
     @property
     def resolved(self) -> int:
-        """Those with a consensus (admins)."""
+        """The number of trajectories with a consensus (admins)."""
         return self.counts.get(TrajectoryState.UNANIMOUS, 0) + self.counts.get(TrajectoryState.ADJUDICATED, 0)
 
 

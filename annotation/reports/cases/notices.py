@@ -1,4 +1,4 @@
-"""What a person has been told of, as far as they may still see it."""
+"""The notices of a person, as far as they may still see their subjects."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ def record_of(notice: Notice) -> str:
 
 
 def unread(user: User) -> int:
-    """How many notices a person has not read, as every page says it. One query."""
+    """The number of notices a person has not read, as every page says it. One query."""
     return Notice.objects.filter(user=user, read_at__isnull=True).count()

@@ -49,8 +49,8 @@ class LabelWithRoot:
 
 @dataclass(slots=True)
 class AnnotatorLabel:
-    """What one annotator submitted of a step or of the outcome, and in `now` what they have changed it to,
-    which may be the root or the reason alone. `name` is empty for whoever sees only letters."""
+    """A label that one annotator submitted of a step or of the outcome, and in `now` the changed one, of
+    which it may be the root or the reason alone. `name` is empty for whoever sees only letters."""
 
     letter: str
     name: str
@@ -66,7 +66,7 @@ class AnnotatorLabel:
 
     @property
     def says(self) -> LabelWithRoot:
-        """What they say after all that they have changed."""
+        """The present label, with all changes."""
         return self.now if self.now is not None else LabelWithRoot(self.value, self.root, self.code)
 
 
@@ -118,7 +118,8 @@ class SideBySideItem:
 
     @property
     def positions(self) -> list[AnnotatorPosition]:
-        """What each annotator says, as core.resolution reads it (when they changed it is left out)."""
+        """The present label of each annotator, as core.resolution reads it (the time of a change is left
+        out)."""
         return [
             AnnotatorPosition(
                 submitted=label.value,
@@ -176,7 +177,7 @@ class SideBySide:
 
     @property
     def contested(self) -> list[SideBySideItem]:
-        """Everything on which the annotators differ or differed, in order, the outcome last."""
+        """The items on which the annotators differ or differed, in order, the outcome last."""
         return [item for item in (*self.steps, self.outcome) if item.contested]
 
 

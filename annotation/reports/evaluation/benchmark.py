@@ -1,4 +1,4 @@
-"""How the figures of a release go together over the models, and what the release is made of."""
+"""Relations of a release's figures over the models, and the composition of the release."""
 
 from __future__ import annotations
 

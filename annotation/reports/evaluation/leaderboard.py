@@ -115,7 +115,7 @@ class Leaderboard:
 
 @dataclass(frozen=True, slots=True)
 class Selections:
-    """What one model selects among the runs of each task, over the subsets that it predicts anything of:
+    """The runs of each task that one model selects, over the subsets that it predicts anything of:
     `all_subsets` of the release, or some."""
 
     name: str
@@ -126,7 +126,7 @@ class Selections:
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """What is found of an entry on one part of the release."""
+    """The scores of an entry on one part of the release."""
 
     cell: Cell
     recalibrated: RecalibratedCell | None
@@ -273,7 +273,7 @@ def _overall(released: ReleasedLabels, counted: _Counted) -> dict[int, _Scored]:
 def _on(
     released: ReleasedLabels, counted: _Counted, records: BoolArray, there: list[int]
 ) -> dict[int, _Scored]:
-    """What is found of some of the entries on some of the records (R,)."""
+    """The scores of some of the entries on some of the records (R,)."""
     if not there:
         return {}
     part = released.only(records)

@@ -1,4 +1,4 @@
-"""Who is on a leaderboard: models, what is made of them, and baselines, with their predictions."""
+"""Entries of a leaderboard: models, models derived from them, and baselines, with their predictions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Entries:
 
 
 def entries(release: Release) -> Entries:
-    """Everybody on the leaderboard of a release. Two queries, however many models there are."""
+    """All entries of a release's leaderboard. Two queries, however many models there are."""
     known = outline(release)
     released = known.released
     rows = list(PredictionSet.objects.filter(release=release).select_related("created_by").order_by("model"))

@@ -64,7 +64,7 @@ class ModelScores:
 
 
 def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
-    """Everything about one prediction set, which comes with its release. One query and those of the
+    """The scores of one prediction set, which comes with its release. One query and those of the
     permission."""
     require(actor, "release.view", row.release)
     known = outline(row.release)

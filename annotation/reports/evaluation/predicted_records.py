@@ -67,12 +67,12 @@ class FrozenRecord:
 
     @property
     def told(self) -> list[PredictedStep]:
-        """What the model says anything of."""
+        """The steps, and the outcome, with a label or a reason of the model."""
         return [one for one in (*self.steps, self.outcome) if one.predicted is not None or one.reason]
 
     @property
     def wrong(self) -> int:
-        """How many steps the model labels otherwise."""
+        """The number of steps that the model labels otherwise."""
         return sum(one.differs for one in self.steps)
 
 
@@ -91,9 +91,9 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which records: with steps of a `released` label that the model labels `predicted` (None: not at all),
-    or whose first error the model sees in `first` (a class of FirstErrors). Nothing: those with an error of
-    the model."""
+    """A filter of records: with steps of a `released` label that the model labels `predicted` (None: not at
+    all), or whose first error the model sees in `first` (a class of FirstErrors). Nothing: those with an
+    error of the model."""
 
     cell: tuple[int, int | None] | None = None
     first: str = ""
@@ -184,7 +184,7 @@ def add_predictions(shown: FrozenRecord, row: PredictionSet) -> None:
 
 
 def _reasons(row: PredictionSet, ordinal: int) -> dict[str, Any]:
-    """What a model says of a record besides its labels; what was stored last counts."""
+    """The reasons and comment of a model on a record; those stored last count."""
     kept = PredictionReasons.objects.filter(prediction_set=row, first__lte=ordinal, last__gte=ordinal)
     found: dict[str, Any] = {}
     for body in kept.order_by("pk").values_list("body", flat=True):

@@ -1,4 +1,4 @@
-"""What everybody may read of a release whose public address is switched on."""
+"""Public reading of a release whose public address is switched on."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def recalibrated_cell_json(cell: RecalibratedCell) -> dict[str, Any]:
 
 
 def changes_json(changes: dict[str, Change | None]) -> dict[str, Any]:
-    """How figures change, each with its interval; null where one is undefined."""
+    """Changes of figures, each with its interval; null where one is undefined."""
     return {
         name: None
         if one is None

@@ -14,9 +14,9 @@ from ..shared.frozen_trajectories import of_release
 
 
 def seen_sets(release: Release, rows: Iterable[PredictionSet]) -> frozenset[int]:
-    """Which of these prediction sets are of a judge whose suggestions an annotator had seen, of a trajectory
-    of the release, before submitting their own labels of it: the release then leans towards that judge. A set
-    that came as a file is a judge's by its name, or by its model's.
+    """Prediction sets of judges whose suggestions an annotator had seen, of a trajectory of the release,
+    before submitting their own labels of it: the release then leans towards that judge. A set that came as a
+    file is a judge's by its name, or by its model's.
 
     Three queries; one when nobody saw anything, and none when the release itself says so.
     """
@@ -49,6 +49,6 @@ def seen_sets(release: Release, rows: Iterable[PredictionSet]) -> frozenset[int]
 
 
 def _all_blind(release: Release) -> bool:
-    """What the manifest says, from format 4 on: everybody labelled every trajectory blind."""
+    """Whether everybody labelled every trajectory blind, by the manifest from format 4 on."""
     exposure = json.loads(release.manifest).get("exposure") or {}
     return "trajectories" in exposure and exposure["trajectories"] == exposure.get("blind_trajectories")

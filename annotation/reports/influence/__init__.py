@@ -1,1 +1,1 @@
-"""What suggestions do to labels."""
+"""Influence of suggestions on labels."""

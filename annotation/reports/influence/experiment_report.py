@@ -45,10 +45,10 @@ class LookState:
 
 @dataclass(frozen=True, slots=True)
 class ArmFate:
-    """What became of an arm. `dealt`: people on tasks. Of the trajectories that they claimed: `counted` in
-    the figures, `waiting` for somebody's labels, `lost` (returned, expired, withdrawn). Of the `labels`
-    counted: how many were given with suggestions on screen (`before`) or got them on screen afterwards
-    (`after`), and beside how many each judge, by name, was."""
+    """Counts of one arm. `dealt`: people on tasks. `dealt`: people on tasks. Of the trajectories that they
+    claimed: `counted` in the figures, `waiting` for somebody's labels, `lost` (returned, expired, withdrawn).
+    Of the `labels` counted: how many were given with suggestions on screen (`before`) or got them on screen
+    afterwards (`after`), and beside how many each judge, by name, was."""
 
     arm: str
     dealt: int
@@ -93,7 +93,7 @@ class Tested:
 
     @property
     def reason(self) -> str:
-        """Why there is no difference, or no test of it; empty where there is one."""
+        """The reason for a missing difference, or a missing test of it; empty where there is one."""
         if self.effect.fit is None:
             return NOTHING_BESIDE
         if self.effect.measured is None:
@@ -103,7 +103,7 @@ class Tested:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Everything that the influence report says of such an experiment."""
+    """The report on an experiment that deals people on tasks."""
 
     arms: tuple[Arm, ...]
     look: LookState
@@ -113,7 +113,7 @@ class Trial:
 
 
 def progress(project: m.Project) -> tuple[int, int]:
-    """How many of a project's trajectories are settled, and how many there are. One query."""
+    """The number of a project's settled trajectories, and of all. One query."""
     live = m.Trajectory.objects.filter(project=project, live=True).order_by()
     counted = dict(live.values_list("state").annotate(n=Count("pk")))
     return sum(n for state, n in counted.items() if state in SETTLED), sum(counted.values())
@@ -162,7 +162,7 @@ def trial(
 
 
 def most_of(said: Integers) -> Integers:
-    """What most judges say of each label's step (n,): MISSING where no value has more than any other."""
+    """The majority of judges on each label's step (n,): MISSING where no value has more than any other."""
     votes = np.stack([(said == value).sum(axis=0) for value in (-1, 0, 1)])
     first = votes.argmax(axis=0)
     tied = (votes == votes.max(axis=0)).sum(axis=0) > 1
@@ -187,7 +187,7 @@ def bounds_at(percents: Sequence[int]) -> list[InterimLook]:
 
 
 def fates(project: m.Project, labels: Integers, arm: Integers, judges: dict[int, str]) -> list[ArmFate]:
-    """What became of each arm; labels and arms as of `trial`, `judges` by key: all that may have been on
+    """The counts of each arm; labels and arms as of `trial`, `judges` by key: all that may have been on
     screen. Three queries."""
     arms = arms_of(project.experiment_arms)
     of_unit = dict(_allocations(project))

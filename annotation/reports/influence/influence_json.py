@@ -37,7 +37,7 @@ def as_json(report: Influence) -> dict[str, Any]:
 
 
 def trial_json(trial: Trial) -> dict[str, Any]:
-    """What an experiment has whose units are people on tasks."""
+    """The JSON of an experiment whose units are people on tasks."""
     return {
         "look": asdict(trial.look),
         "effects": [_tested_json(one) for one in trial.tested],

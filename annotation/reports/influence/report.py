@@ -1,4 +1,4 @@
-"""How far judges' suggestions move the annotators of a project: by arm of its experiment, or as observed.
+"""Influence of judges' suggestions on the annotators of a project: by arm of its experiment, or as observed.
 
 An experiment deals people on tasks to arms (`trial`), or, when it was begun in an older version, whole tasks:
 then arms are compared as what they are, different tasks.
@@ -65,7 +65,7 @@ class ArmFigures:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """What an arm has more than the sealed one, in final values, for one comparison as in `Line`."""
+    """The difference between an arm and the sealed one, in final values, for one comparison as in `Line`."""
 
     arm: str
     who: str
@@ -76,9 +76,9 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """What the influence page and `influence --json` show. `seed` is the experiment's; None: not randomised,
-    and then there is one arm without a name, and `reason` says why there are no contrasts. `trial`: the
-    contrasts and all else of an experiment whose units are people on tasks."""
+    """The data of the influence page and `influence --json`. `seed` is the experiment's; None: not
+    randomised, and then there is one arm without a name, and `reason` says why there are no contrasts.
+    `trial`: the contrasts and all else of an experiment whose units are people on tasks."""
 
     project: m.Project
     seed: int | None
@@ -96,7 +96,7 @@ class Influence:
 
     @property
     def unit(self) -> str | None:
-        """What was dealt to arms: "annotator" (a person on a task) or "task"; None without an experiment."""
+        """The unit dealt to arms: "annotator" (a person on a task) or "task"; None without an experiment."""
         return self.project.experiment_unit if self.randomised else None
 
 

@@ -72,7 +72,7 @@ def unclaimed(project: m.Project) -> QuerySet[m.Trajectory]:
 
 
 def scores(project: m.Project) -> dict[int, float | None]:
-    """How far the judges disagree about each trajectory that they have suggestions for, by its pk (see
+    """The disagreement of judges about each trajectory that they have suggestions for, by its pk (see
     core.influence.triage.contested). Two queries; for services, which have asked permission."""
     return _scores(judge__project=project, trajectory__live=True)
 

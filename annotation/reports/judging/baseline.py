@@ -1,4 +1,4 @@
-"""What a baseline was trained on, and its scores beside trivial predictions."""
+"""The training data of a baseline, and its scores beside trivial predictions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BaselineFigure:
 
 @dataclass(frozen=True, slots=True)
 class BaselineTraining:
-    """What a baseline was trained on. `demo`: the demo release, for want of labels of its own."""
+    """The training data of a baseline. `demo`: the demo release, for want of labels of its own."""
 
     demo: bool
     until: str

@@ -24,7 +24,7 @@ _CENTS: Final = Decimal("0.0001")
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """What a run may come to. Made of a sample of `sampled` trajectories and scaled up, unless `exact`.
+    """The estimate of a run. Made of a sample of `sampled` trajectories and scaled up, unless `exact`.
 
     `clipped`: trajectories of which the judge would see a part left out; `too_long`: those that do not fit
     its window at all, and will fail. `cost` in US dollars; hidden reasoning of a model comes on top.

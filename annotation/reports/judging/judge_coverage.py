@@ -1,4 +1,4 @@
-"""Which of a project's judges have suggestions for the trajectories of a release."""
+"""Coverage of a release's trajectories by suggestions of the project's judges."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class JudgeCoverage:
 
     @property
     def fresh(self) -> int:
-        """How many records scoring would add to what was scored so far."""
+        """The number of records that scoring would add to those scored so far."""
         return max(0, self.suggested - (self.prediction_set.record_count if self.prediction_set else 0))
 
 

@@ -46,8 +46,8 @@ class JudgeAgreement:
 def judge_agreement(
     *, viewer: Actor, judge: m.Judge, run: int | None = None, intervals: bool = True
 ) -> JudgeAgreement:
-    """How one judge compares with people, over trajectories it has suggestions for (of one `run`, by its pk,
-    if that is given). Five queries.
+    """The agreement of one judge with people, over trajectories it has suggestions for (of one `run`, by its
+    pk, if that is given). Five queries.
 
     Only trajectories whose labels are all in count, so that nobody who may yet label one learns of them.
     Raises Denied to whoever may not see agreement.
@@ -66,13 +66,13 @@ def judge_agreement(
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """Which suggestions are compared: all of a judge, or those of one of its runs."""
+    """The compared suggestions: all of a judge, or those of one of its runs."""
 
     judge: m.Judge
     run: int | None
 
     def of(self, trajectory: str) -> dict[str, Any]:
-        """What to filter by, for rows that name their trajectory so."""
+        """The filter for rows that name their trajectory so."""
         there = {
             f"{trajectory}__suggestions__judge": self.judge,
             f"{trajectory}__suggestions__live": True,

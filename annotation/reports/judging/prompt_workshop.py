@@ -90,7 +90,7 @@ def _tried(sample: m.WorkshopSample, trial: m.Judge) -> TriedPrompt:
 
 
 def estimate(*, viewer: Actor, sample: m.WorkshopSample, prompt_version: str) -> RunEstimate:
-    """What trying a prompt would take, on what of the sample it has not been asked about yet.
+    """The estimate of trying a prompt, on the part of the sample it has not been asked about yet.
 
     Raises Invalid for an unknown prompt, Denied.
     """
@@ -102,7 +102,7 @@ def estimate(*, viewer: Actor, sample: m.WorkshopSample, prompt_version: str) ->
 
 
 def estimate_on(*, viewer: Actor, judge: m.Judge, wanted: Sequence[int], prompt_version: str) -> RunEstimate:
-    """What trying a prompt of a judge would take on the trajectories `wanted`, by their pks. Raises as
+    """The estimate of trying a prompt of a judge on the trajectories `wanted`, by their pks. Raises as
     `estimate`."""
     require(viewer, "suggest", judge)
     return estimate_for(_with_prompt(judge, prompt_version, None), wanted)

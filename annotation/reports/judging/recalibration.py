@@ -27,8 +27,10 @@ FEWEST_TASKS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Recalibration:
-    """How a judge's recalibration stands. `steps` and `tasks`: resolved ones that it has labelled, at this
-    moment; `details`: what the present labels were fitted on, empty before the first fit."""
+    """The state of a judge's recalibration. `steps` and `tasks`: resolved ones that it has labelled, at this
+    moment; `details`: the data of the present fit, empty before the first. `steps` and `tasks`: resolved ones
+    that it has labelled, at this moment; `details`: what the present labels were fitted on, empty before the
+    first fit."""
 
     on: bool
     steps: int
@@ -37,7 +39,7 @@ class Recalibration:
 
     @property
     def lacking(self) -> str:
-        """What is missing for a fit, as a sentence; empty when nothing is."""
+        """The shortage of data for a fit, as a sentence; empty when there is none."""
         if self.steps >= FEWEST_STEPS and self.tasks >= FEWEST_TASKS:
             return ""
         return translatable(
@@ -62,7 +64,7 @@ class RecalibrationMaterial:
 
 
 def recalibration(*, viewer: Actor, judge: m.Judge) -> Recalibration:
-    """How it stands. One query and those of the permission. Raises Denied."""
+    """The state of a judge's recalibration. One query and those of the permission. Raises Denied."""
     require(viewer, "judges.change", judge)
     labelled = m.SuggestedLabel.objects.filter(
         suggestion__judge=judge, step=OuterRef("step"), value__isnull=False
@@ -77,7 +79,7 @@ def recalibration(*, viewer: Actor, judge: m.Judge) -> Recalibration:
 
 
 def material(judge: m.Judge) -> RecalibrationMaterial:
-    """What a fit needs, in two queries. A question that stands in two subsets is one task."""
+    """The data for a fit, in two queries. A question that stands in two subsets is one task."""
     resolved = m.Consensus.objects.filter(
         step=OuterRef("pk"), trajectory__state__in=RESOLVED, trajectory__live=True
     ).order_by()

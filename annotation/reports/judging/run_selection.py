@@ -113,7 +113,8 @@ def incomplete(judge: Judge) -> frozenset[int]:
 
 
 def given_labels(judge: Judge, trajectories: Sequence[int]) -> dict[int, dict[int, int]]:
-    """What the judge has said of the steps of trajectories: trajectory → message index → label. One query."""
+    """The labels that the judge has given to steps of trajectories: trajectory → message index → label. One
+    query."""
     found: dict[int, dict[int, int]] = defaultdict(dict)
     labels = SuggestedLabel.stored.filter(
         suggestion__judge=judge, suggestion__trajectory__in=trajectories, value__isnull=False

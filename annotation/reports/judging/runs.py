@@ -29,7 +29,7 @@ class JudgeRow:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """Where a run stands, for a page that is looked at while it runs.
+    """The progress of a run, for a page that is looked at while it runs.
 
     `per_minute`: trajectories, done or failed, over the last minute of its work; None before the first.
     `seconds_left` is None unless it is running and moves. `draining`: paused or cancelled, with calls still
@@ -109,7 +109,7 @@ def runs(*, viewer: Actor, project: m.Project) -> QuerySet[m.SuggestionRun]:
 
 
 def progress(*, viewer: Actor, run: m.SuggestionRun, now: datetime | None = None) -> RunProgress:
-    """How far one run is. Two queries; the row is read anew."""
+    """The progress of one run. Two queries; the row is read anew."""
     require(viewer, "suggest", run)
     now = now or timezone.now()
     run = m.SuggestionRun.objects.select_related("judge", "project", "created_by").get(pk=run.pk)
@@ -147,7 +147,7 @@ def _per_minute(run: m.SuggestionRun, now: datetime) -> float | None:
 
 
 def failures(*, viewer: Actor, run: m.SuggestionRun) -> list[FailureGroup]:
-    """What failed in a run, by kind, the most frequent first. One query."""
+    """The failures of a run, by kind, the most frequent first. One query."""
     require(viewer, "suggest", run)
     groups = (
         m.SuggestionItem.objects.filter(run=run, state=SuggestionItemState.FAILED)

@@ -1,4 +1,4 @@
-"""What judges suggest of a trajectory, as far as somebody has revealed it (docs/design.md, "Who may see
+"""Judges' suggestions for a trajectory, as far as somebody has revealed them (docs/design.md, "Who may see
 what").
 
 Suggestions reach annotators and adjudicators through here alone, and only steps that `services` has noted as
@@ -33,8 +33,8 @@ from annotation.policies import FieldAccess, require
 
 @dataclass(frozen=True, slots=True)
 class JudgeSuggestion:
-    """What one judge says of a step or of the outcome; `value` None: it made no suggestion there.
-    `recalibrated`: what recalibration makes of a step's value, None where there is none.
+    """One judge's suggestion for a step or the outcome; `value` None: it made none there. `recalibrated`:
+    what recalibration makes of a step's value, None where there is none.
 
     `judge` is the judge's pk, for history, and never sent to people; `number` is 1 for "Judge 1". `name` and
     `comment` (the judge's remark on the whole, with the outcome) are empty for all but admins.
@@ -102,7 +102,7 @@ def requested_steps(
 def suggestions_for(
     *, trajectory: Trajectory, steps: Mapping[int | None, int | None]
 ) -> list[StepSuggestions]:
-    """What is suggested for these steps (pk to message index; None to None: the outcome). Three queries.
+    """The suggestions for these steps (pk to message index; None to None: the outcome). Three queries.
 
     Nobody's permission is asked here: services/label/reveal.py and services/adjudicate/claim_case.py have.
     """
@@ -136,8 +136,8 @@ def suggestions_for(
 
 
 def revealed(*, actor: User, assignment: Assignment) -> list[StepSuggestions]:
-    """What a person has revealed of the trajectory of their own assignment, in the order of the steps, the
-    outcome last. At most five queries, two when nothing is revealed.
+    """The suggestions that a person has revealed of the trajectory of their own assignment, in the order of
+    the steps, the outcome last. At most five queries, two when nothing is revealed.
 
     `assignment` comes with its trajectory. Raises Denied for somebody else's, StaleState for one that was
     given back.
@@ -152,7 +152,7 @@ def revealed(*, actor: User, assignment: Assignment) -> list[StepSuggestions]:
 
 
 def revealed_in_case(*, actor: User, adjudication: Adjudication) -> list[StepSuggestions]:
-    """What an adjudicator has revealed of their own case's trajectory. At most five queries.
+    """The suggestions that an adjudicator has revealed of their own case's trajectory. At most five queries.
 
     `adjudication` comes with its trajectory. Raises Denied for somebody else's, StaleState for one that was
     handed back.
@@ -164,8 +164,8 @@ def revealed_in_case(*, actor: User, adjudication: Adjudication) -> list[StepSug
 
 
 def revealed_to(user: User, trajectory: Trajectory) -> list[StepSuggestions]:
-    """What a person has revealed of a trajectory, steps in their order, the outcome last. At most four
-    queries, one when nothing is revealed."""
+    """The suggestions that a person has revealed of a trajectory, steps in their order, the outcome last. At
+    most four queries, one when nothing is revealed."""
     seen: dict[int | None, int | None] = dict(
         Exposure.objects.filter(user=user, trajectory=trajectory, kind=ExposureKind.SUGGESTION)
         .order_by()
@@ -180,8 +180,8 @@ def revealed_to(user: User, trajectory: Trajectory) -> list[StepSuggestions]:
 def suggestions_for_admin(
     *, trajectory: Trajectory, access: FieldAccess, steps: Iterable[Step]
 ) -> list[StepSuggestions]:
-    """Everything that judges suggest of a trajectory, with their names and comments, for admins who are not
-    labelling it. Four queries. Raises Denied for anybody else."""
+    """All suggestions for a trajectory, with the judges' names and comments, for admins who are not labelling
+    it. Four queries. Raises Denied for anybody else."""
     if access.suggestions != "all":
         raise Denied(translatable("You may not see the judges’ suggestions here."))
     wanted: dict[int | None, int | None] = {step.pk: step.message_index for step in steps}

@@ -1,4 +1,4 @@
-"""How one annotator labels: their pace, and how their blind labels stand beside those of others.
+"""The labels of one annotator: their pace, and comparisons of their blind labels with those of others.
 
 For admins, and for annotators of themselves. Only settled trajectories are compared, so that nobody learns
 of labels of what they are still labelling; and below `FEWEST_PAIRS` pairs of labels, or `FEWEST`
@@ -57,7 +57,7 @@ class Leaning:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What the numbers say: of "lenient", "strict", "neutral-shy"; none: like the others."""
+        """The leaning in words, of "lenient", "strict", "neutral-shy"; none: like the others."""
         found = []
         if abs(self.shift) >= LEANS:
             found.append("lenient" if self.shift > 0 else "strict")
@@ -102,9 +102,9 @@ class AnnotatorFigures:
 
 
 def annotator_figures(*, viewer: Actor, project: m.Project, annotator: int) -> AnnotatorFigures:
-    """Everything about one annotator of a project. Seven queries, eight of oneself, nine with drift, and
-    those of the permission. Raises NotFound for somebody who labelled nothing here and, to whoever may see
-    only themselves, for everybody else."""
+    """The figures of one annotator of a project. Seven queries, eight of oneself, nine with drift, and those
+    of the permission. Raises NotFound for somebody who labelled nothing here and, to whoever may see only
+    themselves, for everybody else."""
     own = isinstance(viewer, m.User) and viewer.pk == annotator
     if not allowed(viewer, "agreement.pairs", project):
         require(viewer, "claim", project)
@@ -183,7 +183,7 @@ def _figures(rows: PairedRows, enough: bool) -> tuple[Measure, Measure]:
 
 
 def _with_consensus(project: m.Project, annotator: int, only: Collection[int] | None) -> Measure:
-    """How often the consensus is what they had said blind, of steps on which annotators differed; `only` of
+    """The share of steps on which annotators differed where the consensus is their own blind label; `only` of
     these trajectories, if it is not None."""
     labels = m.Label.objects.filter(
         assignment__project=project,

@@ -1,4 +1,4 @@
-"""Whether an annotator's labels get worse, from what they rechecked: for admins, of others than themselves.
+"""Drift of an annotator's labels, from what they rechecked: for admins, of others than themselves.
 
 Figures only, by week: nobody learns which trajectories were rechecked, and annotators, who must not know that
 there were any, get nothing of it, neither here nor of themselves.
@@ -49,7 +49,7 @@ class Drift:
 
     @property
     def since(self) -> date | None:
-        """When drift was first found."""
+        """The week in which drift was first found."""
         return next((week.monday for week in self.weeks if week.cusum >= self.limit), None)
 
 

@@ -1,4 +1,4 @@
-"""Whether a project's consensus can be believed, from the labels of rechecks (docs/sealing.md, "Rechecks").
+"""Reliability of a project's consensus, from the labels of rechecks (docs/sealing.md, "Rechecks").
 
 Only figures: what a third person or a retest said of any one step is told to nobody, admins included.
 """
@@ -49,7 +49,7 @@ class RecheckCounts:
 
     @property
     def waiting(self) -> int:
-        """Those that are still to be labelled."""
+        """The number still to be labelled."""
         return self.drawn - self.done
 
 
@@ -70,7 +70,8 @@ class StratumLine:
 
 @dataclass(frozen=True, slots=True)
 class Retest:
-    """What people said of the same step twice; of all together (`name` empty) or of one person."""
+    """The agreement of people with themselves on steps they labelled twice; of all together (`name` empty) or
+    of one person."""
 
     name: str
     agreement: Measure
@@ -79,8 +80,9 @@ class Retest:
 
 @dataclass(frozen=True, slots=True)
 class PersonsConfusion:
-    """How often a person says the label of the column where that of the row is true (−1, 0, +1), estimated;
-    None in a row without labels. `n`: labels of theirs that it is made of; with fewer than 30, no rates."""
+    """The rates at which a person gives the label of the column where that of the row is true (−1, 0, +1),
+    estimated; None in a row without labels. `n`: labels of theirs that it is made of; with fewer than 30, no
+    rates."""
 
     name: str
     n: int
@@ -90,7 +92,7 @@ class PersonsConfusion:
 
 @dataclass(frozen=True, slots=True)
 class LabelQuality:
-    """What the page, the API and `label_quality --json` show. `hours` are person-hours at work on resolved
+    """The data of the page, the API and `label_quality --json`. `hours` are person-hours at work on resolved
     trajectories, of which `resolved` have `steps` steps; `needed` is how many tasks without an error would
     show that fewer than 5 % of the labels are wrong."""
 

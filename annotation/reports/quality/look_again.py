@@ -1,4 +1,4 @@
-"""Which submitted work a change of the guidelines touches, and what of it can be looked at again."""
+"""Submitted work that a change of the guidelines touches, and the part of it that can be looked at again."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LEFT_OUT: Final = (*MARKED, "blind")
 
 @dataclass(frozen=True, slots=True)
 class VersionCounts:
-    """What was labelled under one version of the guidelines."""
+    """The work under one version of the guidelines."""
 
     number: int
     assignments: int
@@ -61,7 +61,7 @@ class VersionCounts:
 
 @dataclass(frozen=True, slots=True)
 class RelabelBatch:
-    """What was queued at once: how many, how many of them have been begun, and when."""
+    """A batch of requests: how many, how many of them have been begun, and when."""
 
     batch: UUID
     version: int
@@ -72,19 +72,19 @@ class RelabelBatch:
 
 @dataclass(frozen=True, slots=True)
 class RelabelPreview:
-    """What fits the filters: `ready` can be queued, `left_out` says how many cannot, and why."""
+    """The matches of the filters: `ready` can be queued, `left_out` says how many cannot, and why."""
 
     ready: tuple[Assignment, ...]
     left_out: dict[str, int]
 
     @property
     def trajectories(self) -> int:
-        """How many trajectories would be queued."""
+        """The number of trajectories that would be queued."""
         return len({row.trajectory_id for row in self.ready})
 
     @property
     def people(self) -> int:
-        """How many people would be asked."""
+        """The number of people who would be asked."""
         return len({row.annotator_id for row in self.ready})
 
 
@@ -109,7 +109,7 @@ def versions(*, actor: User, project: Project) -> list[VersionCounts]:
 
 
 def batches(*, actor: User, project: Project) -> list[RelabelBatch]:
-    """What has been queued, the newest first. For admins."""
+    """The queued batches, the newest first. For admins."""
     require(actor, "project.change", project)
     rows = RelabelRequest.objects.filter(project=project).order_by().values("batch", "version")
     counted = rows.annotate(at=Min("asked_at"), n=Count("pk"), begun=Count("begun_at"))
@@ -180,7 +180,7 @@ def _discussed(path: str = "") -> Q:
 
 
 def _seen(path: str = "") -> QuerySet[Exposure]:
-    """What an assignment's annotator has seen of what others said of it."""
+    """The exposures of an assignment's annotator to others' labels of it."""
     of_it = {"trajectory": OuterRef(f"{path}trajectory"), "user": OuterRef(f"{path}annotator")}
     return Exposure.objects.filter(**of_it, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS))
 
@@ -211,7 +211,7 @@ def _marked(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
 
 
 def _of_kind(found: Iterable[Assignment], labels: QuerySet[Label] | None, *, calls: bool) -> set[int]:
-    """Those with a fitting label on a step that calls a tool, or on one that does not."""
+    """The assignments with a fitting label on a step that calls a tool, or on one that does not."""
     rows = list(found)
     wanted = (labels if labels is not None else Label.objects.filter(value__isnull=False).order_by()).filter(
         assignment__in=[row.pk for row in rows]
@@ -232,8 +232,8 @@ def _of_kind(found: Iterable[Assignment], labels: QuerySet[Label] | None, *, cal
 
 
 def hopeless(looks: QuerySet[RelabelRequest]) -> QuerySet[RelabelRequest]:
-    """Those of these looks that nobody can begin any more: their annotator has left, or has seen what others
-    said. No query by itself."""
+    """The requests that nobody can begin any more: their annotator has left, or has seen others' labels. No
+    query by itself."""
     here = Membership.objects.filter(
         user=OuterRef("assignment__annotator"),
         project=OuterRef("project"),
@@ -244,7 +244,7 @@ def hopeless(looks: QuerySet[RelabelRequest]) -> QuerySet[RelabelRequest]:
 
 
 def waiting(*, actor: User, project: Project) -> QuerySet[RelabelRequest]:
-    """What a person is asked to look at again in a project, and can at this moment. One query."""
+    """The requests in a project that a person can begin at this moment. One query."""
     mine = Q(assignment__annotator=actor, assignment__state=AssignmentState.SUBMITTED)
     rows = RelabelRequest.objects.filter(
         ~_discussed("assignment__"),

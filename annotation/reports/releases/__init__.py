@@ -1,1 +1,1 @@
-"""What a release holds, and what it would hold."""
+"""Releases: their contents, and those of the next one."""

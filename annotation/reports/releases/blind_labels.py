@@ -1,5 +1,4 @@
-"""What each annotator said of trajectories, and who of them had seen nothing: for releases, which know
-annotators by pseudonyms."""
+"""Labels of each annotator, and their blindness: for releases, which know annotators by pseudonyms."""
 
 from __future__ import annotations
 

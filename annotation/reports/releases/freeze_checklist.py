@@ -1,4 +1,4 @@
-"""What to know before freezing: what is not resolved, where agreement is low, what is still open."""
+"""The check-list before freezing: unresolved trajectories, low agreement, open work."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SubsetLine:
 
     @property
     def unresolved(self) -> int:
-        """What is left out because it is not resolved."""
+        """The number of trajectories left out because they are not resolved."""
         return self.unclaimed + self.labelling + self.waiting + self.cases
 
     @property
@@ -55,7 +55,8 @@ class SubsetLine:
 
 @dataclass(frozen=True, slots=True)
 class FreezeChecklist:
-    """All of it. `claims`: open ones, with or without a draft; `discussions`: of disputed trajectories;
+    """The check-list of a freeze. `claims`: open ones, with or without a draft; `discussions`: of disputed
+    trajectories. `claims`: open ones, with or without a draft; `discussions`: of disputed trajectories;
     `older`: labels of resolved trajectories given under earlier guidelines, of `labels`; `in_sight`: labels
     given after seeing something that tells of them; `flagged`: resolved trajectories that an annotator calls
     broken or wants to talk about; `asked_again`: waiting to be looked at again by their annotators."""
@@ -72,7 +73,7 @@ class FreezeChecklist:
     asked_again: int
 
     def unresolved(self, leave_out: Collection[str] = ()) -> int:
-        """What is not resolved in the subsets that are not left out as a whole."""
+        """The number of unresolved trajectories in the subsets that are not left out as a whole."""
         return sum(line.unresolved for line in self.subsets if line.name not in leave_out)
 
     def doubtful(self, leave_out: Collection[str] = ()) -> tuple[SubsetLine, ...]:
@@ -167,7 +168,7 @@ def _newest(project: m.Project) -> int:
 
 
 def _turns(project: m.Project) -> dict[int, int]:
-    """How many labels of resolved trajectories were given under which guidelines."""
+    """The number of labels of resolved trajectories by version of the guidelines."""
     rows = m.Assignment.objects.filter(
         project=project,
         state=AssignmentState.SUBMITTED,

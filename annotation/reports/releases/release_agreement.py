@@ -1,4 +1,4 @@
-"""What a release's manifest says of agreement: over the whole project, and over the trajectories in it.
+"""Agreement in a release's manifest: over the whole project, and over the trajectories in it.
 
 Both without disputes that nobody has resolved: everybody may read a manifest, and the difference of the two,
 or of two releases, could be one trajectory whose annotators do not know yet what the others said.

@@ -1,4 +1,4 @@
-"""Which trajectories of a project are those that a release holds."""
+"""The trajectories of a project that a release holds."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ def frozen_trajectories(release: Release) -> FrozenTrajectories:
 
 
 def _same(release: Release, doubtful: dict[int, int]) -> Iterator[int]:
-    """Those of these trajectories whose content is that of their record. Raises Conflict on a damaged one."""
+    """The trajectories whose content is that of their record. Raises Conflict on a damaged one. Raises
+    Conflict on a damaged one."""
     pks = sorted(doubtful)
     for at in range(0, len(pks), TRAJECTORIES_AT_ONCE):
         part = pks[at : at + TRAJECTORIES_AT_ONCE]

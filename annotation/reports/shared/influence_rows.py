@@ -44,7 +44,7 @@ def labels(project: m.Project) -> Integers:
 
 
 def suggested(project: m.Project) -> Integers:
-    """What judges say of steps (n, 3): judge, step, value; sorted.
+    """Suggestions for steps (n, 3): judge, step, value; sorted.
 
     Where people are dealt to arms, only what was said before anybody was dealt one on the task: no judge that
     comes later, with labels in sight, changes what the experiment measures.
@@ -78,8 +78,8 @@ def arms_of_labels(project: m.Project, rows: Integers) -> Integers:
 
 
 def said_of_labels(rows: Integers, judges: Iterable[int], suggestions: Integers) -> Integers:
-    """What each judge says of each label's step (J, n), MISSING where nothing; `suggestions` as of
-    `suggested`."""
+    """The suggestion of each judge for each label's step (J, n), MISSING where there is none; `suggestions`
+    as of `suggested`."""
     found = []
     for judge in judges:
         its = suggestions[suggestions[:, 0] == judge]

@@ -16,8 +16,8 @@ from annotation.core.vocabulary import SETTLED, AssignmentState
 
 @dataclass(frozen=True, slots=True)
 class ChangeRates:
-    """How often labels changed after a reveal. `unit`: "step" or "outcome"; `judge` empty: against the
-    majority of the judges that were shown."""
+    """The rates at which labels changed after a reveal. `unit`: "step" or "outcome"; `judge` empty: against
+    the majority of the judges that were shown."""
 
     unit: str
     judge: str

@@ -1,4 +1,4 @@
-"""Who is "A" and who is "B": the letters under which annotators appear to those who may not see names."""
+"""Pseudonyms: the letters "A", "B" … under which annotators appear to those who may not see names."""
 
 import string
 from collections.abc import Iterable

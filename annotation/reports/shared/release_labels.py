@@ -71,5 +71,5 @@ def parsed_record(record_id: str, body: bytes | memoryview) -> dict[str, Any]:
 
 
 def predictions(released: ReleasedLabels, rows: Sequence[PredictionSet]) -> list[Predictions]:
-    """What these prediction sets of the release say."""
+    """The predictions of these sets of the release."""
     return [Predictions.unpacked(bytes(row.labels), released) for row in rows]

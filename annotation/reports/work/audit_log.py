@@ -85,7 +85,7 @@ def _day(text: str) -> datetime:
 
 
 def people(project: Project) -> QuerySet[User]:
-    """Everybody who has done something in a project, by name."""
+    """The people who have done something in a project, by name."""
     done = AuditEvent.objects.filter(project=project, actor=OuterRef("pk"))
     return User.objects.filter(Exists(done)).order_by("username")
 

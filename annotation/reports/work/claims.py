@@ -10,7 +10,7 @@ from .my_progress import with_progress
 
 
 def open_claims(*, actor: Actor, project: Project) -> QuerySet[Assignment]:
-    """Who holds what unfinished, the longest unused first, with progress. One query.
+    """Unfinished trajectories with their holders, the longest unused first, with progress. One query.
 
     Without the trajectories that the actor is labelling: the others' work on those is sealed for them.
     """
@@ -23,7 +23,7 @@ def open_claims(*, actor: Actor, project: Project) -> QuerySet[Assignment]:
 
 
 def open_cases(*, actor: Actor, project: Project) -> QuerySet[Adjudication]:
-    """Who has which case undecided, the oldest first. One query."""
+    """Undecided cases with their adjudicators, the oldest first. One query."""
     require(actor, "assign", project)
     rows = Adjudication.objects.filter(project=project, state=AdjudicationState.OPEN)
     found = visible(actor, rows).select_related("project", "adjudicator", "trajectory__subset")

@@ -1,4 +1,4 @@
-"""What is done of the first steps of a project, told by the facts."""
+"""The first steps of a project, with those that are done, told by the facts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from annotation.policies import Actor, require
 
 @dataclass(frozen=True, slots=True)
 class FirstSteps:
-    """Whether each is done: guidelines in force, data, as many annotators as a trajectory needs, a judge
-    (which a project can do without), and a label."""
+    """The first steps that are done: guidelines in force, data, as many annotators as a trajectory needs, a
+    judge (which a project can do without), and a label."""
 
     guidelines: bool
     data: bool

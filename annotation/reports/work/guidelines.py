@@ -1,4 +1,4 @@
-"""Which version of the guidelines a person has not read yet."""
+"""The guidelines that a person has not read yet."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def has_unread(*, user: User, guideline: Guideline | None) -> bool:
 
 
 def unread(*, user: User, project: Project) -> UnreadGuideline | None:
-    """What a member has to read before they label; None when they have read what is in force. At most four
-    queries."""
+    """The guidelines that a member has to read before they label; None when they have read those in force. At
+    most four queries."""
     newest = Guideline.objects.filter(project=project).order_by("-version").first()
     if newest is None or not has_unread(user=user, guideline=newest):
         return None

@@ -62,7 +62,8 @@ def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
 
 
 def neighbours(assignment: Assignment) -> Neighbours:
-    """What its annotator can open before and after it: their open and submitted ones. One query."""
+    """The assignments before and after it that its annotator can open: their open and submitted ones. One
+    query."""
     own = Assignment.stored.filter(
         annotator=assignment.annotator_id,
         project=assignment.project_id,

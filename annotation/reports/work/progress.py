@@ -39,13 +39,13 @@ class SubsetProgress:
 
     @property
     def resolved(self) -> int:
-        """Those with a consensus."""
+        """The number of trajectories with a consensus."""
         return self.by_state[TrajectoryState.UNANIMOUS] + self.by_state[TrajectoryState.ADJUDICATED]
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorProgress:
-    """What one annotator has done; `last` is their latest claim or submission."""
+    """The work of one annotator; `last` is their latest claim or submission."""
 
     name: str
     username: str

@@ -95,7 +95,7 @@ def _check(actor: User, project: Project, filters: Mapping[str, str]) -> None:
 
 
 def annotators_of(project: Project) -> QuerySet[User]:
-    """Everybody who is an annotator of a project, or has an assignment in it, by name."""
+    """The people who are annotators of a project, or have an assignment in it, by name."""
     assigned = Assignment.objects.filter(project=project, annotator=OuterRef("pk"))
     member = Q(memberships__project=project, memberships__is_annotator=True)
     return User.objects.filter(member | Exists(assigned)).distinct().order_by("username")
@@ -141,7 +141,7 @@ Cell = int | Differ | None
 
 @dataclass(slots=True)
 class TrajectoryLabels:
-    """What was said of a trajectory.
+    """The labels of a trajectory, as a list shows them.
 
     `steps`: for each step in order its message index and consensus, or what all annotators who have submitted
     said (`DIFFER`: not the same; None: nothing yet); `outcome`: the same of the outcome.
@@ -157,8 +157,8 @@ class TrajectoryLabels:
 
 
 def said(trajectories: Collection[int]) -> dict[int, TrajectoryLabels]:
-    """What was said of these trajectories (by pk), drafts left out. Five queries. For
-    services/noted_reads.py, which asks permission and notes what is shown."""
+    """The labels of these trajectories (by pk), drafts left out. Five queries. For services/noted_reads.py,
+    which asks permission and notes what is shown."""
     submitted = {"assignment__trajectory__in": trajectories, "assignment__state": AssignmentState.SUBMITTED}
     spread = {"low": Min("value"), "high": Max("value")}
     of_steps = Label.objects.filter(**submitted, value__isnull=False).order_by().values_list("step")

@@ -1,4 +1,4 @@
-"""What the workbench shows: one assignment, its trajectory, and its labels so far."""
+"""The data of the workbench: one assignment, its trajectory, and its labels so far."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -32,7 +32,7 @@ class Workbench:
 
 
 def workbench(*, actor: User, assignment: Assignment) -> Workbench:
-    """Everything the workbench of one's own assignment needs, in a constant number of queries (at most 9).
+    """The data of the workbench of one's own assignment, in a constant number of queries (at most 9).
 
     `assignment` comes with its project and its trajectory's subset and task. Raises Denied for somebody
     else's, StaleState for one that was returned, has expired or is closed.
