@@ -104,5 +104,5 @@ def test_guidelines_show_what_changed_in_a_version_and_in_a_preview(browse, cast
     assert "<del>" not in text(browse("ann").get(at("guidelines", "bench") + "?version=1&changes=1"))
     asked = {"text": "Judge each step thrice.", "preview": "1"}
     preview = text(browse("admin").post(at("guidelines-edit", "bench"), asked))
-    assert "What changes against version 2" in preview
+    assert "Changes since version 2" in preview
     assert "Judge each step thrice.</ins>" in preview
