@@ -58,8 +58,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The state of a step. `orphaned`: a confirmed fill stood here and lost what it was filled from.
-    `orphaned`: a confirmed fill stood here and lost what it was filled from."""
+    """The state of a step. `orphaned`: a confirmed fill stood here and lost what it was filled from."""
 
     message_index: int
     value: int | None

@@ -204,7 +204,7 @@ class RecheckKind(StrEnum):
 
 
 class RecheckState(StrEnum):
-    """The state of a recheck. `waiting`: nobody is at work on it. `waiting`: nobody is at work on it."""
+    """The state of a recheck. `waiting`: nobody is at work on it."""
 
     WAITING = "waiting"
     CLAIMED = "claimed"

@@ -78,7 +78,7 @@ def cost(usage: Usage, price: Price) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """The most that a call, or a run of calls, is expected to take. Sums: `a + b`. Sums: `a + b`."""
+    """The most that a call, or a run of calls, is expected to take. Sums: `a + b`."""
 
     tokens_in: int = 0
     tokens_out: int = 0

@@ -106,8 +106,7 @@ def _unusable(
 
 @dataclass(slots=True)
 class _Reading:
-    """The labels read so far. `given`: index → label, `None` for null, or invalid (`_NOT_GIVEN`). `given`:
-    index → label, `None` for null, or invalid (`_NOT_GIVEN`)."""
+    """The labels read so far. `given`: index → label, `None` for null, or invalid (`_NOT_GIVEN`)."""
 
     steps: tuple[int, ...]
     cut: bool = False

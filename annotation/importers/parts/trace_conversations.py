@@ -38,8 +38,7 @@ class SpanKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SpanReader:
-    """Functions that read a format's spans. `call` is asked of spans of the kind `MODEL`, `run` of `TOOL`.
-    `call` is asked of spans of the kind `MODEL`, `run` of `TOOL`."""
+    """Functions that read a format's spans. `call` is asked of spans of the kind `MODEL`, `run` of `TOOL`."""
 
     kind: Callable[[Span], SpanKind]
     call: Callable[[Span], ModelCall]

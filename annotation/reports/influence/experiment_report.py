@@ -45,10 +45,10 @@ class LookState:
 
 @dataclass(frozen=True, slots=True)
 class ArmFate:
-    """Counts of one arm. `dealt`: people on tasks. `dealt`: people on tasks. Of the trajectories that they
-    claimed: `counted` in the figures, `waiting` for somebody's labels, `lost` (returned, expired, withdrawn).
-    Of the `labels` counted: how many were given with suggestions on screen (`before`) or got them on screen
-    afterwards (`after`), and beside how many each judge, by name, was."""
+    """Counts of one arm. `dealt`: people on tasks. Of the trajectories that they claimed: `counted` in the
+    figures, `waiting` for somebody's labels, `lost` (returned, expired, withdrawn). Of the `labels` counted:
+    how many were given with suggestions on screen (`before`) or got them on screen afterwards (`after`), and
+    beside how many each judge, by name, was."""
 
     arm: str
     dealt: int

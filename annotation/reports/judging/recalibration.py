@@ -28,9 +28,7 @@ FEWEST_TASKS: Final = 5
 @dataclass(frozen=True, slots=True)
 class Recalibration:
     """The state of a judge's recalibration. `steps` and `tasks`: resolved ones that it has labelled, at this
-    moment; `details`: the data of the present fit, empty before the first. `steps` and `tasks`: resolved ones
-    that it has labelled, at this moment; `details`: what the present labels were fitted on, empty before the
-    first fit."""
+    moment; `details`: the data of the present fit, empty before the first."""
 
     on: bool
     steps: int

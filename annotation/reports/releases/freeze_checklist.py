@@ -56,10 +56,10 @@ class SubsetLine:
 @dataclass(frozen=True, slots=True)
 class FreezeChecklist:
     """The check-list of a freeze. `claims`: open ones, with or without a draft; `discussions`: of disputed
-    trajectories. `claims`: open ones, with or without a draft; `discussions`: of disputed trajectories;
-    `older`: labels of resolved trajectories given under earlier guidelines, of `labels`; `in_sight`: labels
-    given after seeing something that tells of them; `flagged`: resolved trajectories that an annotator calls
-    broken or wants to talk about; `asked_again`: waiting to be looked at again by their annotators."""
+    trajectories; `older`: labels of resolved trajectories given under earlier guidelines, of `labels`;
+    `in_sight`: labels given after seeing something that tells of them; `flagged`: resolved trajectories that
+    an annotator calls broken or wants to talk about; `asked_again`: waiting to be looked at again by their
+    annotators."""
 
     subsets: tuple[SubsetLine, ...]
     threshold: float

@@ -73,8 +73,7 @@ def frozen_trajectories(release: Release) -> FrozenTrajectories:
 
 
 def _same(release: Release, doubtful: dict[int, int]) -> Iterator[int]:
-    """The trajectories whose content is that of their record. Raises Conflict on a damaged one. Raises
-    Conflict on a damaged one."""
+    """The trajectories whose content is that of their record. Raises Conflict on a damaged one."""
     pks = sorted(doubtful)
     for at in range(0, len(pks), TRAJECTORIES_AT_ONCE):
         part = pks[at : at + TRAJECTORIES_AT_ONCE]

@@ -27,11 +27,10 @@ IN_MEMORY = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class PredictionImport:
-    """The result of an import of predictions. `created`, `unchanged`: records. `created`, `unchanged`:
-    records. `missing`: steps of these records without a label; `invalid`: entries of these that are not a
-    label; `failed`: judgements that say of themselves that they failed; all three count the file, stored now
-    or before. `superseded`: lines that a newer one replaced; `elsewhere`: lines about records that the
-    release (or the subset) lacks, left out."""
+    """The result of an import of predictions. `created`, `unchanged`: records. `missing`: steps of these
+    records without a label; `invalid`: entries of these that are not a label; `failed`: judgements that say
+    of themselves that they failed; all three count the file, stored now or before. `superseded`: lines that a
+    newer one replaced; `elsewhere`: lines about records that the release (or the subset) lacks, left out."""
 
     prediction_set: PredictionSet
     created: int

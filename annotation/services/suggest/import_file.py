@@ -37,7 +37,7 @@ MAX_SOURCE = 255
 @dataclass(frozen=True, slots=True)
 class SuggestionImport:
     """The result of an import of suggestions. `created`, `unchanged`: trajectories; `labels`: step labels
-    stored. `created`, `unchanged`: trajectories; `labels`: step labels stored.
+    stored.
 
     `missing`: steps of these trajectories without a label; `invalid`: entries that are not a label;
     `extra`: labels for messages that are no step; `failed`: judgements that say of themselves that they
