@@ -15,7 +15,7 @@ MAX_TOKEN_LENGTH = 200
 
 
 def bearer(request: HttpRequest | Request) -> str | None:
-    """What was sent as a bearer token; None when nothing was."""
+    """The bearer token of a request; None without one."""
     scheme, _space, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     return secret.strip() if scheme.lower() == SCHEME.lower() else None
 
@@ -26,7 +26,8 @@ def _of_secret(secret: str) -> tuple[User, ApiToken] | None:
 
 
 def user_of(request: HttpRequest) -> User | None:
-    """Who sends this, by token or session, before the body is read; None for an anonymous visitor."""
+    """The sender of a request, by token or session, before the body is read; None for an anonymous
+    visitor."""
     if (secret := bearer(request)) is not None:
         user_and_token = _of_secret(secret)
         return user_and_token[0] if user_and_token else None

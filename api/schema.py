@@ -12,8 +12,8 @@ from rest_framework.permissions import AllowAny
 
 
 class ErrorDetail(serializers.Serializer[Any]):
-    """What went wrong. `code` is stable and for programs; `message` is one sentence for people; `fields`
-    says why, field by field; `details` is whatever else helps."""
+    """An error. `code` is stable and for programs; `message` is one sentence for people; `fields` has a
+    reason for each field; `details` holds anything else of use."""
 
     code = serializers.CharField()
     message = serializers.CharField()

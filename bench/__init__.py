@@ -1,4 +1,4 @@
-"""How fast Tristep is and how much memory it takes: `make bench`, or `python -m bench --quick`.
+"""Speed and memory of Tristep: `make bench`, or `python -m bench --quick`.
 
 Nothing here is part of the product. What is measured is the product as it runs: imports in a process of their
 own, and requests over HTTP to the server that `make run` starts. docs/performance.md says what the figures

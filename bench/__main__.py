@@ -89,7 +89,7 @@ def main() -> int:
 
 
 def head(report: Report, quick: bool) -> None:
-    """What is measured, and where."""
+    """Print the machine and the records of the measurement."""
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     machine = f"{os.cpu_count()} CPUs, Python {platform.python_version()}, {platform.system()}"
     print(f"Tristep bench{' (quick)' if quick else ''}: {machine}, load {busy:.1f}")

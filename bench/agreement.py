@@ -139,7 +139,7 @@ def measure(project: Any, repeat: int) -> dict[str, Any]:
         return timed(page)
 
     def settled(query: str) -> float:
-        """As after the settling of one trajectory: its rows are new."""
+        """The seconds of a query after the settling of one trajectory: its rows are new."""
         newest = PairedLabels.objects.filter(project=project).order_by("-pk").first()
         assert newest is not None
         PairedLabels.objects.filter(pk=newest.pk).delete()

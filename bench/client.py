@@ -22,7 +22,7 @@ class Client:
         self._cookies: dict[str, str] = {}
 
     def sign_in(self, username: str, password: str) -> None:
-        """As the form does."""
+        """Sign in through the form."""
         self.get("/sign-in/")
         form = {
             "username": username,

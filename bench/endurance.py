@@ -31,7 +31,8 @@ AWAY = (OSError, http.client.HTTPException)
 
 @dataclass
 class Acknowledged:
-    """What the server has said is saved: [assignment, op_id, message_index, value] each, in order."""
+    """The saves that the server has acknowledged: [assignment, op_id, message_index, value] each, in
+    order."""
 
     saves: list[tuple[int, str, int, int]] = field(default_factory=list)
     again: int = 0
@@ -46,7 +47,7 @@ class Saver:
         self.done = Acknowledged()
 
     def run(self, saves: int, begun: Callable[[], None]) -> None:
-        """So many acknowledged saves, on one trajectory, step by step and round by round."""
+        """Make so many acknowledged saves, on one trajectory, step by step and round by round."""
         place = f"/api/v1/projects/{self.slug}/claim/"
         claimed = self._until(lambda it: it.post(place, {"resume": True}, expected=201))
         path = f"/api/v1/assignments/{claimed['id']}/labels/"
@@ -130,7 +131,7 @@ def save_and_kill(
 
 
 def compare(acknowledged: list[tuple[int, str, int, int]]) -> dict[str, int]:
-    """What of the acknowledged saves is lost or doubled in the database (inside the product's process)."""
+    """The acknowledged saves that are lost or doubled in the database (inside the product's process)."""
     from annotation.models import Label, LabelEvent, SaveOperation
 
     lost = doubled = 0

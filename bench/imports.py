@@ -31,7 +31,7 @@ Row = tuple[int, str, bytes, bytes]
 
 @dataclass
 class Imports:
-    """What was measured with one number of trajectories on one kind of database (medians of the rounds)."""
+    """The measurement of one number of trajectories on one kind of database (medians of the rounds)."""
 
     kind: str
     trajectories: int
@@ -93,7 +93,7 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
 
 
 def parse_rate(path: Path) -> Rate:
-    """What `json.loads` alone reads: no import can be faster."""
+    """The rate of `json.loads` alone: no import can be faster."""
     with path.open("rb") as file:
         wall, cpu, count = time.perf_counter(), time.process_time(), 0
         for line in file:
@@ -103,7 +103,7 @@ def parse_rate(path: Path) -> Rate:
 
 
 def bare_rate(stock: Stock, path: Path) -> Rate:
-    """What a bare loop manages that does what every import must, without Django and without checks.
+    """The rate of a bare loop over the work of every import, without Django and without checks.
 
     Parse, write canonical JSON, digest, compress twice, insert record and bytes in batches of 100 through the
     database's own driver, in one thread.

@@ -34,7 +34,7 @@ def peak_memory() -> int:
 
 
 def spent(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What the work gives, with the seconds and the memory that it took."""
+    """The answer of the work, with the seconds and the memory that it took."""
     before = peak_memory()
     wall, cpu = time.perf_counter(), time.process_time()
     answer = work()

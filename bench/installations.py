@@ -63,7 +63,7 @@ class Installation:
         self.run("manage.py", "migrate", "--verbosity", "0")
 
     def run(self, *arguments: str | Path) -> bytes:
-        """What a Python process with these arguments prints here. Raises Failed."""
+        """The output of a Python process with these arguments here. Raises Failed."""
         command = [sys.executable, *map(str, arguments)]
         done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, check=False)
         if done.returncode:
@@ -159,7 +159,7 @@ def stock(kind: str, folder: Path) -> Stock:
 
 
 class Served:
-    """Everything that `make run` starts, on one installation: the web server's address is `host:port`."""
+    """The server of one installation, as `make run` starts it: the web server's address is `host:port`."""
 
     def __init__(self, installation: Installation) -> None:
         self.installation = installation

@@ -22,14 +22,14 @@ THOUGHT = 270
 
 
 def description() -> str:
-    """Which records these are, for the head of the report."""
+    """A description of the records for the head of the report."""
     if PUBLISHED.is_file():
         return f"the published HotpotQA subset ({PUBLISHED.name}), repeated with new query indexes"
     return "made records of the shape and size of the published HotpotQA subset, which is not here"
 
 
 def records(how_many: int) -> Iterator[dict[str, Any]]:
-    """So many records, no two with the same identity, in the AgentProcessBench shape."""
+    """The given number of records, no two with the same identity, in the AgentProcessBench shape."""
     templates = list(_published() if PUBLISHED.is_file() else _made(250))
     tasks = len({record["query_index"] for record in templates})
     for number in range(how_many):

@@ -39,7 +39,7 @@ class Limit:
 
 @dataclass
 class Report:
-    """Everything found so far; each topic is printed as soon as it is known."""
+    """The figures so far; each topic is printed as soon as it is known."""
 
     path: Path
     limits: list[Limit] = field(default_factory=list)

@@ -84,7 +84,7 @@ class Annotator:
 
     @property
     def share(self) -> float:
-        """How much of the project was labelled at the start."""
+        """The share of the project that was labelled at the start."""
         return PROJECTS[self.slug]
 
     def turn(self, number: int) -> None:

@@ -116,7 +116,7 @@ def _by_the_command(installation: Installation, address: str) -> dict[str, Any]:
 
 
 def _through_the_page(installation: Installation, address: str) -> dict[str, Any]:
-    """As an admin does it: start the run, and look at it every second until it has ended.
+    """Start the run as an admin does, and look at it every second until it has ended.
 
     The time is the one that the run's page tells, from its start to its end. Raises Failed, Refused.
     """

@@ -19,7 +19,7 @@ DISPUTE_KINDS = words(DisputeKind)
 
 
 class DisputeFilter(Query):
-    """What is left of the queue; filters combine. A filter or a value that does not exist is refused."""
+    """A filter of the queue; filters combine. A filter or a value that does not exist is refused."""
 
     kind = serializers.ChoiceField(choices=DISPUTE_KINDS, required=False)
     subset = serializers.CharField(required=False)
@@ -51,13 +51,13 @@ class Dispute(Output):
 
 
 class NewCase(Input):
-    """Which disputed trajectory to take."""
+    """A disputed trajectory to take."""
 
     trajectory = Whole(min_value=1, max_value=2**63 - 1)
 
 
 class NewAssignment(Input):
-    """Which disputed trajectories to assign, and to whom."""
+    """Disputed trajectories to assign, and their adjudicator."""
 
     trajectories = Chosen()
     adjudicator = serializers.CharField(
@@ -68,7 +68,7 @@ class NewAssignment(Input):
 
 
 class CasesTakenBack(Input):
-    """Which open cases to hand back in their adjudicators' place."""
+    """Open cases to hand back in their adjudicators' place."""
 
     adjudications = Chosen()
 
@@ -107,7 +107,7 @@ class Case(CaseRow):
 
 
 class Decision(Output):
-    """What was decided for a step, or with `message_index` null for the outcome."""
+    """The decision on a step, or with `message_index` null on the outcome."""
 
     message_index = serializers.IntegerField(allow_null=True)
     value = Value()
@@ -136,7 +136,7 @@ class CaseDetail(Output):
 
 
 class NewMajority(Input):
-    """Which disputed step (null: the outcome) the majority decides, and why that is left to it."""
+    """A disputed step (null: the outcome) left to the majority, and the reason."""
 
     message_index = Whole(allow_null=True, min_value=0, max_value=MAX_INT)
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_NOTE)
@@ -167,7 +167,7 @@ class NewDecision(NewMajority):
 
 
 class Withdrawal(Input):
-    """Which decision to take back, and the version it has."""
+    """A decision to take back, and the version it has."""
 
     message_index = Whole(allow_null=True, min_value=0, max_value=MAX_INT)
     version = Whole(min_value=1, max_value=MAX_INT)

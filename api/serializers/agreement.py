@@ -8,7 +8,8 @@ from .base import Output, StoredText, Value
 
 
 class LabelInList(Output):
-    """What one annotator said: the blind value, and what they say after discussion where they changed it."""
+    """The label of one annotator: the blind value, and the present one after discussion where they changed
+    it."""
 
     annotator = serializers.CharField()
     value = Value()

@@ -54,7 +54,7 @@ class OpenClaim(Output):
 
 
 class TakeBack(Input):
-    """Which unfinished assignments to end, and why; the annotators read it in their lists of work."""
+    """Unfinished assignments to end, and the reason; the annotators read it in their lists of work."""
 
     assignments = Chosen()
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=MAX_REASON)
@@ -68,7 +68,7 @@ class TakenBack(Output):
 
 
 class AssignmentFilter(Query):
-    """Which of one's assignments to list."""
+    """A filter of one's own assignments."""
 
     state = serializers.ChoiceField(required=False, choices=ASSIGNMENT_STATES)
 
@@ -150,7 +150,7 @@ class Change(serializers.Serializer[object]):
 
 
 class SaveShape(serializers.Serializer[object]):
-    """What the schema says about a batch."""
+    """The shape of a batch in the schema."""
 
     op_id = serializers.CharField(
         min_length=1, max_length=64, help_text="Made by the client; repeating it is safe."
@@ -166,7 +166,7 @@ class Save(Input):
 
 
 class SaveResult(Output):
-    """What became of one change, and the label as it is now."""
+    """The result of one change, and the label as it is now."""
 
     target = serializers.ChoiceField(choices=["step", "outcome"], allow_null=True)
     message_index = serializers.IntegerField(allow_null=True)
@@ -185,13 +185,13 @@ class Saved(Output):
 
 
 class Return(Input):
-    """Why a trajectory is given back unfinished."""
+    """The reason for giving a trajectory back unfinished."""
 
     reason = serializers.CharField(max_length=MAX_REASON)
 
 
 class Marks(Input):
-    """What one says of the trajectory as a whole."""
+    """One's marks on the trajectory as a whole."""
 
     needs_discussion = serializers.BooleanField()
     broken = serializers.BooleanField(help_text="The trajectory itself is broken.")

@@ -121,7 +121,7 @@ class Value(serializers.Field[Any, Any, Any, Any]):
     default_error_messages = {"invalid": _("A label is −1, 0 or 1.")}
 
     def to_representation(self, value: int) -> int:
-        """As it is."""
+        """The value itself."""
         return value
 
     def to_internal_value(self, data: Any) -> int:

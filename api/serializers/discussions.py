@@ -40,8 +40,8 @@ class MyDiscussion(DiscussionRow):
 
 
 class Speaker(Output):
-    """Who says something: an annotator as their letter, others as their role; `name` is empty for whoever
-    sees only letters."""
+    """A speaker: an annotator as their letter, others as their role; `name` is empty for those who see only
+    letters."""
 
     voice = serializers.ChoiceField(choices=VOICES)
     letter = serializers.CharField()
@@ -73,7 +73,7 @@ class Revision(Output):
 
 
 class Thread(LabelledItem):
-    """What is said of one step, or with `message_index` null of the whole trajectory and its outcome.
+    """The discussion of one step, or with `message_index` null of the whole trajectory and its outcome.
 
     `votes` are the labels as submitted; `now` is what each letter says after what they have changed;
     `version` is how often one has changed this oneself.
@@ -121,14 +121,14 @@ class Said(Output):
 
 
 class Reading(Input):
-    """How far one has read a thread."""
+    """The last comment of a thread that one has read."""
 
     message_index = Whole(required=False, allow_null=True, min_value=0, max_value=MAX_INT, help_text=INDEX)
     comment = Whole(min_value=0, max_value=MAX_BIGINT, help_text="The id of the last comment that was read.")
 
 
 class LastRead(Output):
-    """How far one has read the thread now."""
+    """The last comment that one has read now."""
 
     last_read = serializers.IntegerField()
 
@@ -157,7 +157,7 @@ class NewRevision(Input):
 
 
 class Revised(Output):
-    """What one says now."""
+    """One's label now."""
 
     message_index = serializers.IntegerField(allow_null=True)
     previous = Value(allow_null=True)
@@ -167,8 +167,8 @@ class Revised(Output):
 
 
 class Notice(Output):
-    """What one has been told of: in a discussion (`message_index` null: of the whole trajectory), of a claim
-    of one's own, or of a case."""
+    """A notice: of a discussion (`message_index` null: of the whole trajectory), of a claim of one's own, or
+    of a case."""
 
     id = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=words(NoticeKind))
@@ -183,12 +183,12 @@ class Notice(Output):
     read_at = serializers.DateTimeField(allow_null=True)
 
     def get_record_id(self, row: Any) -> str:
-        """Of a claim only while it is open."""
+        """The record of the notice; of a claim only while it is open."""
         return record_of(row)
 
 
 class HistoryOf(Query):
-    """Which step; without it the outcome and the whole. `everything`: all steps too."""
+    """The step; without it the outcome and the whole. `everything`: all steps too."""
 
     message_index = serializers.IntegerField(required=False, min_value=0, max_value=MAX_INT)
     everything = serializers.BooleanField(required=False, default=False)
@@ -218,6 +218,6 @@ class Seen(Input):
 
 
 class SeenCount(Output):
-    """How many notices were new until now."""
+    """The number of notices that were new until now."""
 
     seen = serializers.IntegerField()

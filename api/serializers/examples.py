@@ -42,7 +42,7 @@ class Marked(Output):
 
 
 class NewExample(Input):
-    """Which case, or which step of it, and what is to be learned from it."""
+    """A case, or a step of it, and the lesson."""
 
     adjudication = Whole(min_value=1, max_value=MAX_BIGINT)
     message_index = Whole(required=False, allow_null=True, default=None, min_value=0, max_value=MAX_INT)

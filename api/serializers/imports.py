@@ -28,7 +28,7 @@ class ImportError_(Output):
 
 
 class ImportProgress(Output):
-    """How far an import has come, in bytes read."""
+    """The progress of an import, in bytes read."""
 
     done = serializers.IntegerField(source="progress_done")
     total = serializers.IntegerField(source="progress_total")
@@ -71,7 +71,7 @@ class RefusedMember(Output):
 
 
 class ReceivedArchive(Output):
-    """What became of the files of an archive."""
+    """The imports of an archive's files."""
 
     imports = Import(many=True)
     refused = RefusedMember(many=True)
@@ -124,7 +124,7 @@ class PolicyModels(serializers.Field[Any, Any, Any, Any]):
 
 
 class ImportOptions(Query):
-    """How a file shall be read. They stand beside the file in a form, or in the query of a raw upload."""
+    """Options for reading a file. They stand beside the file in a form, or in the query of a raw upload."""
 
     subset = serializers.CharField(
         required=False,
@@ -169,13 +169,13 @@ class UploadForm(ImportOptions):
 
 
 class Discarded(Output):
-    """How many files were discarded."""
+    """The number of discarded files."""
 
     discarded = serializers.IntegerField()
 
 
 class JudgeName(Query):
-    """Whose suggestions the labels shall be."""
+    """The judge whose suggestions the labels become."""
 
     judge = serializers.CharField(max_length=120, help_text="Made when missing.")
 
@@ -194,7 +194,7 @@ class PreviewedTrajectory(Output):
 
 
 class ImportPreview(Output):
-    """What the beginning of a file would become. Nothing of it is imported yet."""
+    """A preview of a file from its beginning. Nothing of it is imported yet."""
 
     format = serializers.CharField(source="importer.name")
     recognised_by = Sentence(source="importer.recognised_by")

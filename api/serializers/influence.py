@@ -72,7 +72,7 @@ class NewTriage(Input):
 
 
 class Triaged(Output):
-    """What a triage has done. The three last count all that is waiting."""
+    """The result of a triage. The three last count all that is waiting."""
 
     moved = serializers.IntegerField()
     contested = serializers.IntegerField()

@@ -103,7 +103,7 @@ class TrainingFigure(Output):
 
 
 class Training(Output):
-    """What a baseline was trained on. `demo`: the demo release, for want of resolved labels of its own."""
+    """The training data of a baseline. `demo`: the demo release, for want of resolved labels of its own."""
 
     demo = serializers.BooleanField()
     until = serializers.CharField()
@@ -139,7 +139,7 @@ class Judge(Output):
 
     @extend_schema_field(Training(allow_null=True))
     def get_training(self, row: Any) -> Any:
-        """Of a baseline, from its first run on."""
+        """The training of a baseline, from its first run on."""
         trained = training(row)
         return None if trained is None else Training(trained).data
 
@@ -155,7 +155,7 @@ class RecalibrationSwitch(Input):
 
 
 class Fitted(Output):
-    """What a regression was fitted on: resolved steps that the judge has labelled."""
+    """The data of a fit: resolved steps that the judge has labelled."""
 
     steps = serializers.IntegerField()
     tasks = serializers.IntegerField()
@@ -186,12 +186,13 @@ class Recalibration(Output):
 
     @extend_schema_field(Fitted(allow_null=True))
     def get_fitted(self, row: Any) -> Any:
-        """What it was fitted on."""
+        """The data of the fit."""
         return row["state"].details or None
 
 
 class Sampling(Input):
-    """What is sent with each request. What is left out, the judge's server decides."""
+    """Sampling parameters of each request; the judge's server decides those left out. What is left out, the
+    judge's server decides."""
 
     def get_fields(self) -> dict[str, Field]:
         """One for each parameter."""
@@ -217,7 +218,7 @@ class NewJudge(JudgeSettings):
 
 
 class JudgeChanges(JudgeSettings):
-    """What shall change."""
+    """Changed settings of a judge."""
 
     name = serializers.CharField(required=False, max_length=settings.NAME.max_length)
 
@@ -241,8 +242,8 @@ class SuggestionUpload(SuggestionOptions):
 
 
 class SuggestionImport(Output):
-    """What came of a file. `created` and `unchanged` count trajectories, `labels` what was stored; `missing`,
-    `invalid`, `extra` and `failed` count what the file holds, stored now or before."""
+    """The result of an import. `created` and `unchanged` count trajectories, `labels` what was stored;
+    `missing`, `invalid`, `extra` and `failed` count what the file holds, stored now or before."""
 
     created = serializers.IntegerField()
     unchanged = serializers.IntegerField()

@@ -25,7 +25,7 @@ def _filters() -> dict[str, serializers.CharField]:
 
 
 class LookAgainFilter(Query):
-    """What was labelled under older guidelines, filtered; the filters combine."""
+    """A filter of work under older guidelines; the filters combine."""
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """One for each filter."""
@@ -33,7 +33,7 @@ class LookAgainFilter(Query):
 
 
 class Version(Output):
-    """What was labelled under one version."""
+    """The work under one version."""
 
     version = serializers.IntegerField(source="number")
     assignments = serializers.IntegerField()
@@ -41,7 +41,7 @@ class Version(Output):
 
 
 class Batch(Output):
-    """What was queued at once, and how much of it has been begun."""
+    """A batch of requests, and how much of it has been begun."""
 
     batch = serializers.UUIDField()
     version = serializers.IntegerField()
@@ -51,8 +51,8 @@ class Batch(Output):
 
 
 class LookAgain(Output):
-    """What would be queued (`ready` assignments of `trajectories`, by `people`), how many are left out and
-    why, what was labelled under which version, and what has been queued so far."""
+    """The preview of the queue (`ready` assignments of `trajectories`, by `people`), the number left out by
+    reason, the work by version, and the queue so far."""
 
     ready = serializers.IntegerField()
     trajectories = serializers.IntegerField()

@@ -72,7 +72,7 @@ class Token(Output):
 
 
 class NewToken(Input):
-    """What a token is for, and how long it is valid."""
+    """The purpose of a token, and its days of validity."""
 
     name = serializers.CharField(max_length=80)
     days = Whole(min_value=1, max_value=MAX_TOKEN_DAYS, required=False, default=90)

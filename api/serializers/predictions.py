@@ -12,7 +12,7 @@ from .base import MAX_BIGINT, Input, Output, Query, StoredText, Whole
 
 
 class PredictionSet(Output):
-    """What one model predicts of a release; the figures stand in the leaderboard."""
+    """The predictions of one model for a release; the figures stand in the leaderboard."""
 
     id = serializers.IntegerField()
     version = serializers.CharField(source="release.version")
@@ -34,7 +34,7 @@ class PredictionSetDetail(PredictionSet):
     scores = serializers.SerializerMethodField()
 
     def get_scores(self, row: Any) -> dict[str, Any]:
-        """As the leaderboard gives them, with what only concerns one model."""
+        """The scores as on the leaderboard, with details of one model."""
         scores: dict[str, Any] = self.context["scores"]
         return scores
 
@@ -69,9 +69,9 @@ class PredictionUpload(PredictionOptions):
 
 
 class PredictionImport(Output):
-    """What came of a file. `created` and `unchanged` count records; `missing`, `invalid` and `failed` count
-    what the file holds, stored now or before; `superseded` lines that a newer one replaced; `elsewhere` lines
-    about records that the release lacks, left out."""
+    """The result of an import. `created` and `unchanged` count records; `missing`, `invalid` and `failed`
+    count what the file holds, stored now or before; `superseded` lines that a newer one replaced; `elsewhere`
+    lines about records that the release lacks, left out."""
 
     prediction_set = PredictionSet()
     created = serializers.IntegerField()
@@ -84,15 +84,15 @@ class PredictionImport(Output):
 
 
 class JudgeToScore(Input):
-    """Which judge of the project."""
+    """A judge of the project."""
 
     judge = Whole(min_value=1, max_value=MAX_BIGINT)
 
 
 class ScoredJudge(Output):
-    """What came of it, in records. `created`: new in the set; `unchanged`: there already; `failed`: the judge
-    was asked in vain; `absent`: it has said nothing of them; `changed`: their trajectory has other content
-    now; `gone`: they have none. `missing` counts steps without a label."""
+    """The result of scoring a judge, in records. `created`: new in the set; `unchanged`: there already;
+    `failed`: the judge was asked in vain; `absent`: it has said nothing of them; `changed`: their trajectory
+    has other content now; `gone`: they have none. `missing` counts steps without a label."""
 
     prediction_set = PredictionSet()
     created = serializers.IntegerField()

@@ -86,7 +86,7 @@ class Subset(Output):
 
 
 class SubsetChange(Input):
-    """How the propagation rule treats user messages here."""
+    """The effect of user messages on the propagation rule."""
 
     suspend_on_user_turn = serializers.BooleanField()
 
@@ -109,7 +109,7 @@ class SubsetProgress(Output):
 
 
 class AnnotatorProgress(Output):
-    """What one annotator has done."""
+    """The work of one annotator."""
 
     username = serializers.CharField()
     display_name = serializers.CharField(source="name")
@@ -120,7 +120,7 @@ class AnnotatorProgress(Output):
 
 
 class Progress(Output):
-    """How far a project has come."""
+    """The progress of a project."""
 
     all = SubsetProgress()
     subsets = SubsetProgress(many=True)
@@ -128,7 +128,7 @@ class Progress(Output):
 
 
 class AuditEvent(Output):
-    """Who did what; no actor means the operator at the command line."""
+    """An event of the audit log; no actor means the operator at the command line."""
 
     id = serializers.IntegerField()
     verb = serializers.CharField()

@@ -15,7 +15,7 @@ from .base import Input, Output, Query, Sentence, StoredText, words
 
 
 class Withdrawal(Output):
-    """Why a release is faulty."""
+    """The withdrawal of a faulty release, and its reason."""
 
     reason = StoredText()
     created_at = serializers.DateTimeField()
@@ -40,7 +40,7 @@ class Release(Output):
 
 
 class Signature(Output):
-    """What a release's signature is worth here: `valid` by a key that is known here, `unknown_key` or
+    """The validity of a release's signature here: `valid` by a key that is known here, `unknown_key` or
     `invalid`; and the fingerprint of the key that it names."""
 
     state = serializers.ChoiceField(choices=[state.value for state in SignatureState])
@@ -91,7 +91,7 @@ class NewRelease(Input):
 
 
 class FreezeProgress(Output):
-    """How far it is, in records read."""
+    """The progress of a freeze, in records read."""
 
     done = serializers.IntegerField(source="progress_done")
     total = serializers.IntegerField(source="progress_total")
@@ -116,7 +116,7 @@ class Freeze(Output):
 
 
 class Verification(Output):
-    """Whether a release is what it was when it was frozen."""
+    """The result of verifying a release against its freezing."""
 
     ok = serializers.BooleanField()
     records = serializers.IntegerField()
@@ -128,7 +128,7 @@ class Verification(Output):
 
 
 class Withdraw(Input):
-    """Why."""
+    """The reason for withdrawing a release."""
 
     reason = serializers.CharField(max_length=MAX_NOTE)
 
@@ -165,19 +165,19 @@ class RecordChange(Output):
     )
 
     def get_what(self, row: Any) -> list[str]:
-        """What changed of it."""
+        """The kinds of changes."""
         return [what for what in WHATS if what in row.change.what]
 
 
 class ChangesAsked(Query):
-    """Which changes are asked for."""
+    """A filter of changes."""
 
     what = serializers.ChoiceField(choices=WHATS, required=False)
     subset = serializers.CharField(required=False, allow_blank=True, default="")
 
 
 class PublicAddress(Output):
-    """How the public address of a release is set."""
+    """The switches of a release's public address."""
 
     is_open = serializers.BooleanField()
     shows_leaderboard = serializers.BooleanField()
@@ -186,7 +186,7 @@ class PublicAddress(Output):
 
 
 class SetPublicAddress(Input):
-    """What is left out stays as it is."""
+    """New switches of the public address; those left out stay."""
 
     is_open = serializers.BooleanField(required=False)
     shows_leaderboard = serializers.BooleanField(required=False)

@@ -10,7 +10,7 @@ from .base import Input, Output, Value, Whole
 
 
 class Reveal(Input):
-    """What to reveal: exactly one of the three."""
+    """The suggestions to reveal: exactly one of the three."""
 
     message_index = Whole(
         required=False, min_value=0, max_value=MAX_INT, help_text="One step, by its message index."
@@ -20,7 +20,7 @@ class Reveal(Input):
 
 
 class JudgeSuggestion(Output):
-    """What one judge suggests. Judges have numbers, drawn anew for each task."""
+    """The suggestion of one judge. Judges have numbers, drawn anew for each task."""
 
     judge = serializers.CharField(help_text='"Judge 1", in the language of the request.')
     value = Value(allow_null=True, help_text="Null: this judge made no suggestion here.")

@@ -35,7 +35,7 @@ class Budget(serializers.DecimalField):
 
 
 class Selection(Input):
-    """Which trajectories: those that fit all of it and have no suggestion of the judge yet."""
+    """A selection of trajectories: those that fit all of it and have no suggestion of the judge yet."""
 
     judge = Whole(min_value=1, max_value=MAX_BIGINT)
     subset = serializers.CharField(required=False, allow_blank=True, max_length=64)
@@ -57,13 +57,13 @@ class NewRun(Selection):
 
 
 class Resume(Input):
-    """How much the run may cost in all from now on; left out, the budget stays as it is."""
+    """The total budget of the run from now on; left out, the budget stays as it is."""
 
     budget = Budget(required=False)
 
 
 class Estimate(Output):
-    """What a run would take. `sampled`: so many trajectories were looked at, and the rest reckoned from them;
+    """The estimate of a run. `sampled`: so many trajectories were looked at, and the rest reckoned from them;
     `clipped`: those of which the judge would see something shortened; `too_long`: those that would fail."""
 
     trajectories = serializers.IntegerField()
@@ -84,7 +84,7 @@ class RunProgress(Output):
 
 
 class RunJudge(Output):
-    """Who judges."""
+    """The judge of a run."""
 
     id = serializers.IntegerField()
     name = serializers.CharField()
@@ -121,7 +121,7 @@ class Run(Output):
 
 
 class FailureKind(Output):
-    """How often something went wrong, with one sentence about it."""
+    """The number of failures of a kind, with one sentence about it."""
 
     kind = serializers.CharField()
     count = serializers.IntegerField()
@@ -157,7 +157,7 @@ class RunDetail(Run):
 
     @extend_schema_field(FailureKind(many=True))
     def get_failures(self, row: Any) -> list[dict[str, Any]]:
-        """What failed, by kind, the most frequent first."""
+        """The failures by kind, the most frequent first."""
         return list(FailureKind(self.context["failures"], many=True).data)
 
     @property

@@ -35,7 +35,7 @@ class TrajectoryRow(Output):
 
 
 class TrajectoryFilter(Query):
-    """Which trajectories to list."""
+    """A filter of trajectories."""
 
     subset = serializers.CharField(required=False, max_length=64)
     state = serializers.ChoiceField(required=False, choices=TRAJECTORY_STATES)
@@ -64,7 +64,7 @@ class ToolCall(Output):
 
 
 class AnsweredCall(Output):
-    """Which call a tool message answers."""
+    """The call that a tool message answers."""
 
     message_index = serializers.IntegerField()
     position = serializers.IntegerField()
@@ -104,7 +104,7 @@ class Trajectory(Output):
 
 
 class Changed(Output):
-    """What an annotator says after what they have changed in a discussion. `root` is a message index."""
+    """The present label of an annotator after changes in a discussion. `root` is a message index."""
 
     value = Value()
     root = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]
@@ -112,8 +112,8 @@ class Changed(Output):
 
 
 class AnnotatorLabel(Output):
-    """What one annotator submitted of a step or of the outcome. `name` is empty where it may not be seen.
-    Of a −1, `root` is the message at which the error began. `now` is what they have changed it to in a
+    """A label that one annotator submitted of a step or of the outcome. `name` is empty where it may not be
+    seen. Of a −1, `root` is the message at which the error began. `now` is what they have changed it to in a
     discussion; null when nothing."""
 
     letter = serializers.CharField()
@@ -157,7 +157,7 @@ class Side(Output):
 
 
 class NamedJudgeSuggestion(Output):
-    """What one judge suggests; `value` null: nothing. `comment`: its remark on the whole, at the outcome."""
+    """The suggestion of one judge; `value` null: none. `comment`: its remark on the whole, at the outcome."""
 
     judge = serializers.CharField()
     value = Value(allow_null=True)

@@ -13,7 +13,7 @@ from .runs import Budget
 
 
 class NewSample(Input):
-    """How many resolved trajectories, and the seed that decides which."""
+    """The size of a sample of resolved trajectories, and the seed of its drawing."""
 
     size = Whole(min_value=1, max_value=1_000)
     seed = Whole(required=False, min_value=0, max_value=MAX_INT, default=SEED)
@@ -48,7 +48,7 @@ class NewTrial(TrialEstimate):
 
 
 class ChangeFilter(Query):
-    """Of which prompt."""
+    """A prompt by its version."""
 
     prompt_version = serializers.ChoiceField(choices=list(VERSIONS))
 

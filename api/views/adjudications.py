@@ -94,7 +94,7 @@ class Assigning(ProjectView):
 
 
 class Mine(View):
-    """What concerns one case of one's own."""
+    """Addresses of one case of one's own."""
 
     noun = "adjudications"
 

@@ -1,4 +1,4 @@
-"""How far annotators agree: the figures, the steps they are made of, and one annotator's."""
+"""Agreement of annotators: the figures, the steps behind them, and one annotator's."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ class OpenClaims(ProjectView):
 
     @extend_schema(summary="List unfinished assignments", responses=shapes.OpenClaim(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """Who holds what unfinished, the longest unused first. For admins; without the trajectories that
-        one is labelling oneself."""
+        """Unfinished trajectories with their holders, the longest unused first. For admins; without the
+        trajectories that one is labelling oneself."""
         return self.page(claims.open_claims(actor=self.user, project=self.project()), shapes.OpenClaim)
 
 
@@ -96,7 +96,7 @@ class TakeBack(ProjectView):
 
 
 class Mine(View):
-    """What concerns one assignment of one's own."""
+    """Addresses of one assignment of one's own."""
 
     noun = "assignments"
 

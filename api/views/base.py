@@ -46,7 +46,7 @@ def fetch_all(user: Any, queryset: QuerySet[M], keys: Collection[int]) -> list[M
 def refusals(
     refused: Iterable[tuple[Model, TristepError]], of: str = "trajectory.record_id"
 ) -> list[dict[str, Any]]:
-    """What was not done with chosen rows, as `Refusal` shows it; `of`: the record of a row."""
+    """Refused acts on chosen rows, as `Refusal` shows them; `of`: the record of a row."""
     return [
         {"id": row.pk, "record_id": attrgetter(of)(row), "code": error.code, "message": error.message}
         for row, error in refused

@@ -49,7 +49,7 @@ class MyNotices(DiscussionView):
 
     @extend_schema(summary="List my notices", responses=shapes.Notice(many=True))
     def get(self, request: Request) -> Response:
-        """What one has been told of, the newest first."""
+        """One's own notices, the newest first."""
         return self.page(notice_lists.notices(self.user), shapes.Notice)
 
     @extend_schema(summary="Mark notices as seen", request=shapes.Seen, responses=shapes.SeenCount)
@@ -120,11 +120,11 @@ class History(trajectories.Labelled):
         responses=shapes.HistoryEntry(many=True),
     )
     def get(self, request: Request, pk: int) -> Response:
-        """Everything that happened to a step (without `message_index`: to the outcome and the whole; with
-        `everything`: to all of it), the oldest first: labels, submissions, sights, comments, changes of mind,
-        decisions, consensus, releases. Letters for whoever may not see names; annotators see what they did,
-        what is said in their discussion, and the rest once it is resolved. What tells of others is noted as
-        seen; an admin who also annotates must say `reveal=true` while they could still claim it."""
+        """The history of a step (without `message_index`: of the outcome and the whole; with `everything`: of
+        all), the oldest first: labels, submissions, sights, comments, changes of mind, decisions, consensus,
+        releases. Letters for whoever may not see names; annotators see what they did, what is said in their
+        discussion, and the rest once it is resolved. What tells of others is noted as seen; an admin who also
+        annotates must say `reveal=true` while they could still claim it."""
         rows = Trajectory.objects.select_related("project", "subset", "task")
         trajectory = fetch(self.user, rows, pk=pk)
         query = self.query(shapes.HistoryOf)

@@ -45,7 +45,7 @@ class Imports(ProjectView):
 
     @staticmethod
     def receives_files(user: User, slug: str) -> int:
-        """Who may import, and how much: asked before the body is read."""
+        """The permission to import, and the largest size: asked before the body is read."""
         require(user, "import", fetch(user, Project.objects.all(), slug=slug))
         return int(settings.MAX_UPLOAD_BYTES)
 
@@ -153,8 +153,7 @@ class Preview(View):
 
     @extend_schema(summary="Preview an import", responses=shapes.ImportPreview)
     def get(self, request: Request, pk: int) -> Response:
-        """What the beginning of a file that waits would become: at most 50 records of it are read. For
-        admins."""
+        """A preview of a waiting file from its beginning: at most 50 records of it are read. For admins."""
         source = _found(self, pk)
         return Response(shapes.ImportPreview(ingest.look_at(actor=self.user, source=source)).data)
 

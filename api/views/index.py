@@ -45,7 +45,7 @@ class Unknown(View):
     permission_classes = [AllowAny]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Whatever is asked, there is nothing here. Raises NotFound."""
+        """Refuse every request: there is nothing here. Raises NotFound."""
         rest = str(kwargs.get("rest", ""))
         hint = "" if rest.endswith("/") or "." in rest else " " + _("Addresses end with a slash.")
         raise NotFound(_("There is nothing at this address.") + hint)

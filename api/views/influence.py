@@ -1,4 +1,5 @@
-"""How far suggestions move people: the experiment, its figures, and the triage of the queue. For admins."""
+"""Influence of suggestions on people: the experiment, its figures, and the triage of the queue. For
+admins."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ class Triage(ProjectView):
 
     @extend_schema(summary="Look at the order of the queue", responses=shapes.Triage)
     def get(self, request: Request, slug: str) -> Response:
-        """In which order trajectories are served, and what that has brought so far. For admins."""
+        """The order in which trajectories are served, and its results so far. For admins."""
         return Response(shapes.Triage(triage_so_far(viewer=self.user, project=self.project())).data)
 
     @extend_schema(

@@ -153,7 +153,7 @@ class Suggestions(View):
 
     @staticmethod
     def receives_files(user: User, pk: int) -> int:
-        """Who may import suggestions, and how much: asked before the body is read."""
+        """The permission to import suggestions, and the largest size: asked before the body is read."""
         judge = fetch(user, Judge.objects.select_related("project"), pk=pk)
         require(user, "judges.change", judge.project)
         return MAX_REQUEST

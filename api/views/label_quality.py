@@ -1,4 +1,4 @@
-"""How often the consensus is wrong, as far as rechecks tell. For admins."""
+"""Label error: how often the consensus is wrong, as far as rechecks tell. For admins."""
 
 from __future__ import annotations
 

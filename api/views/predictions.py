@@ -41,7 +41,7 @@ class PredictionSets(Frozen):
 
     @staticmethod
     def receives_files(user: User, slug: str, version: str) -> int:
-        """Who may import predictions, and how much: asked before the body is read."""
+        """The permission to import predictions, and the largest size: asked before the body is read."""
         project = fetch(user, Project.objects.all(), slug=slug)
         require(user, "predictions.change", project)
         fetch(user, Release.objects.filter(project=project), version=version)
@@ -102,10 +102,10 @@ class OnePredictionSet(Frozen):
 
     @extend_schema(summary="Read a prediction set", responses=shapes.PredictionSetDetail)
     def get(self, request: Request, slug: str, version: str, pk: int) -> Response:
-        """What is known of it, and its scores in detail: every figure, the confusion (release in the rows;
-        −1, 0, +1, none), where its first errors lie, scores by length and position, and the trajectories
-        on which it errs most, without those that one is labelling; having seen their consensus is noted.
-        For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
+        """Facts of the set, and its scores in detail: every figure, the confusion (release in the rows; −1,
+        0, +1, none), the places of its first errors, scores by length and position, and the trajectories on
+        which it errs most, without those that one is labelling; having seen their consensus is noted. For
+        adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
         row = self.row(version, pk)
         scores = model_scores.as_json(noted_reads.model_scores(actor=self.user, row=row))
         return Response(shapes.PredictionSetDetail(row, context={"scores": scores}).data)
@@ -153,10 +153,10 @@ class Leaderboard(Frozen):
 
     @extend_schema(summary="Read the leaderboard", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, version: str) -> Response:
-        """How well models label the steps of a release, best StepAcc first: every figure as a fraction under
-        its name, overall and by subset, with n, 95 % intervals, reasons where one is undefined, and ranks as
-        intervals; below `recalibrated` the same after recalibration, with the change of each figure; the
-        judge `stacked` of all models; and baselines. What is still being fitted is null or missing, and
+        """Scores of models that label the steps of a release, best StepAcc first: every figure as a fraction
+        under its name, overall and by subset, with n, 95 % intervals, reasons where one is undefined, and
+        ranks as intervals; below `recalibrated` the same after recalibration, with the change of each figure;
+        the judge `stacked` of all models; and baselines. What is still being fitted is null or missing, and
         `pending` true. For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot
         be read."""
         return Response(leaderboard_json(leaderboard(actor=self.user, release=self.release(version))))
@@ -171,9 +171,9 @@ class BestOfN(Frozen):
 
     @extend_schema(summary="Read best-of-N", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, version: str) -> Response:
-        """How many tasks are solved when a model's labels choose among the runs of each task, by rule,
-        overall and by subset; random choice and the oracle beside it. For adjudicators and admins. Conflict
-        (`damaged`) when a record of the release cannot be read."""
+        """Tasks solved when a model's labels choose among the runs of each task, by rule, overall and by
+        subset; random choice and the oracle beside it. For adjudicators and admins. Conflict (`damaged`) when
+        a record of the release cannot be read."""
         release = self.release(version)
         return Response(selections_json(release, selections(actor=self.user, release=release)))
 
@@ -187,8 +187,7 @@ class Benchmark(Frozen):
 
     @extend_schema(summary="Read the benchmark", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, version: str) -> Response:
-        """How StepAcc goes together with FirstErrAcc and with binary outcome accuracy over the models
-        (Pearson's r, undefined below three), and the labels and first errors of the release by policy model
-        and subset. For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be
-        read."""
+        """Relations of StepAcc with FirstErrAcc and with binary outcome accuracy over the models (Pearson's
+        r, undefined below three), and the labels and first errors of the release by policy model and subset.
+        For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
         return Response(as_json(benchmark(actor=self.user, release=self.release(version))))

@@ -136,7 +136,7 @@ class Audit(ProjectView):
 
     @extend_schema(summary="Read the audit log", responses=shapes.AuditEvent(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """Who did what, the newest first. For admins."""
+        """Events of the audit log, the newest first. For admins."""
         project = self.project()
         require(self.user, "audit.view", project)
         rows = visible(self.user, AuditEvent.objects.filter(project=project)).select_related("actor")

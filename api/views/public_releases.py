@@ -72,7 +72,7 @@ class PublicRelease(View):
 
     @extend_schema(summary="Read a public release", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, version: str) -> Response:
-        """What everybody may read of a release whose public address is on: counts, distributions, statistics,
+        """The public part of a release whose public address is on: counts, distributions, statistics,
         checksums and addresses of its files, its withdrawal, and the leaderboard where that is shown (null:
         it is not). Nobody needs to be signed in."""
         rows = Release.objects.select_related("project", "withdrawal", "public_release")

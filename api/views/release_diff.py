@@ -16,14 +16,14 @@ from .releases import Frozen
 
 
 class Compared(Frozen):
-    """What concerns a release and another one of its project, with which it is compared."""
+    """Addresses of a release and another one of its project, with which it is compared."""
 
     noun = "releases"
     throttle_scope = "costly"
     reading_may_conflict = True
 
     def comparison(self, version: str, other: str) -> service.Comparison:
-        """What changed from `other` to `version`."""
+        """The comparison of `version` with `other`."""
         return service.compare(actor=self.user, old=self.release(other), new=self.release(version))
 
 
@@ -32,7 +32,7 @@ class Diff(Compared):
 
     @extend_schema(summary="Compare two releases", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, version: str, other: str) -> Response:
-        """What changed from the release `other` to the release `version`, in counts: records, labels by value
+        """Changes from the release `other` to the release `version`, in counts: records, labels by value
         before and after, by subset, and the figures of agreement of both. For adjudicators and admins.
         Conflict (`damaged`) when a record of either cannot be read."""
         return Response(service.diff_as_json(self.comparison(version, other)))
@@ -68,7 +68,7 @@ class Changelog(Compared):
 
     @extend_schema(summary="Download the changelog", responses={(200, "text/markdown"): OpenApiTypes.STR})
     def get(self, request: Request, slug: str, version: str, other: str) -> HttpResponse:
-        """What changed, in counts, as Markdown for the card of a dataset."""
+        """The changes, in counts, as Markdown for the card of a dataset."""
         return HttpResponse(
             self.comparison(version, other).changelog(), content_type="text/markdown; charset=utf-8"
         )

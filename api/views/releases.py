@@ -70,7 +70,8 @@ class Freeze(View):
 
     @extend_schema(summary="Follow the freezing of a release", responses=shapes.Freeze)
     def get(self, request: Request, pk: int) -> Response:
-        """How far it is; in the end the version of the release, or why there is none. For admins."""
+        """The progress of a freeze; in the end the version of the release, or the reason why there is none.
+        For admins."""
         return Response(shapes.Freeze(_freeze(self, pk)).data)
 
 
@@ -87,7 +88,7 @@ class CancelFreeze(View):
 
 
 class Frozen(ProjectView):
-    """What concerns one release."""
+    """Addresses of one release."""
 
     noun = "releases"
 

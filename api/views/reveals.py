@@ -32,7 +32,7 @@ class Reveals(View):
 
     @extend_schema(summary="Read the suggestions that I have revealed", responses=shapes.Reveals)
     def get(self, request: Request, pk: int) -> Response:
-        """What one has revealed of one's own trajectory so far, and nothing else."""
+        """The suggestions one has revealed of one's own trajectory so far, and nothing else."""
         return Response(shape(revealed(actor=self.user, assignment=self.assignment(pk))))
 
     @extend_schema(summary="Reveal suggestions", request=shapes.Reveal, responses=shapes.Reveals)
@@ -61,7 +61,7 @@ class CaseReveals(View):
 
     @extend_schema(summary="Read the suggestions revealed in a case", responses=shapes.Reveals)
     def get(self, request: Request, pk: int) -> Response:
-        """What one has revealed of one's own case so far."""
+        """The suggestions one has revealed of one's own case so far."""
         return Response(shape(revealed_in_case(actor=self.user, adjudication=self.case(pk))))
 
     @extend_schema(summary="Reveal suggestions in a case", request=shapes.Reveal, responses=shapes.Reveals)

@@ -114,7 +114,7 @@ class OneTrajectory(View):
 
 
 class Labelled(View):
-    """What shows labels of a trajectory."""
+    """Addresses that show labels of a trajectory."""
 
     reading_may_conflict = True
 
@@ -182,9 +182,9 @@ class Judgements(Labelled):
         responses=shapes.SideBySide,
     )
     def get(self, request: Request, pk: int) -> Response:
-        """Everybody's labels side by side, the consensus, and what judges suggest. For admins who are not
-        labelling it themselves. Seeing them is noted; an admin who also annotates must say `reveal=true`
-        (else 409), because whoever has seen the labels of a trajectory can no longer claim it."""
+        """All labels side by side, the consensus, and judges' suggestions. For admins who are not labelling
+        it themselves. Seeing them is noted; an admin who also annotates must say `reveal=true` (else 409),
+        because whoever has seen the labels of a trajectory can no longer claim it."""
         row = _found(self, pk)
         self.ask_first(row)
         return Response(side_by_side(noted_reads.inspection(actor=self.user, trajectory=row)))
@@ -232,7 +232,7 @@ def side_by_side(page: reports.SideBySide) -> dict[str, Any]:
 
 
 def named_suggestions(item_: reports.SideBySideItem) -> list[dict[str, Any]]:
-    """What judges suggest for a step or the outcome, by name, for admins."""
+    """The suggestions for a step or the outcome, by the judges' names, for admins."""
     return [
         {
             "judge": suggestion.name,

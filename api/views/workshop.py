@@ -52,7 +52,7 @@ class OneSample(View):
 
     @extend_schema(summary="Read a sample", responses=shapes.SampleWithPrompts)
     def get(self, request: Request, pk: int) -> Response:
-        """What was drawn, and how the prompts compare with resolved labels on it. For admins."""
+        """The sample, and comparisons of prompts with its resolved labels. For admins."""
         sample = _sample(self, pk)
         prompts = report.as_json(report.tried(viewer=self.user, sample=sample))
         drawn = sample.trajectories.order_by("pk").values_list("pk", flat=True)

@@ -83,7 +83,7 @@ class StepOnPage:
 
 @dataclass(frozen=True)
 class Look:
-    """What a person sees at one moment."""
+    """The page at one moment as a person sees it."""
 
     steps: tuple[StepOnPage, ...]
     scene: Scene
@@ -133,7 +133,7 @@ class Workbench:
 
     @property
     def record(self) -> str:
-        """Which record this is, by the page's title."""
+        """The record on the page, by its title."""
         return self.page.title().partition(" · ")[0]
 
     def press(self, key: str) -> None:
@@ -145,7 +145,7 @@ class Workbench:
         self.page.evaluate(PAUSE, milliseconds)
 
     def look(self) -> Look:
-        """What is on screen now."""
+        """The present content of the screen."""
         seen: dict[str, Any] = self.page.evaluate(LOOK)
         steps = tuple(
             StepOnPage(

@@ -91,7 +91,7 @@ class Found:
     problems: list[str] = field(default_factory=list)
 
     def all(self, part: str = "all") -> list[float]:
-        """Of every key press."""
+        """The times of every key press."""
         return [press[part] for presses in self.keys.values() for press in presses]
 
 
@@ -181,7 +181,7 @@ def measure(browser: Browser, home: str, password: str) -> Found:
 
 
 def _empty_cache(person: Workbench) -> None:
-    """What the form to sign in has brought already is fetched again."""
+    """Empty the browser's cache, so that files of the sign-in page are fetched again."""
     person.visitor.context.new_cdp_session(person.page).send("Network.clearBrowserCache")
 
 

@@ -32,7 +32,7 @@ PAGE = 0.875
 
 @dataclass(frozen=True)
 class Scene:
-    """Where the steps stand: pixels from the top of the document, and what of it the window shows."""
+    """The places of the steps: pixels from the top of the document, and the part that the window shows."""
 
     tops: tuple[float, ...]
     bottoms: tuple[float, ...]
@@ -73,7 +73,7 @@ class Case:
     rules: PropagationRules
 
     def proposals(self, done: int) -> tuple[Proposal | None, ...]:
-        """What is proposed for each step when the first `done` have their target labels."""
+        """The proposals for each step when the first `done` have their target labels."""
         return _proposals(self, done)
 
 
@@ -121,7 +121,7 @@ def looked(case: Case, done: int, seen: frozenset[int], scene: Scene) -> frozens
 
 
 def kept(case: Case, before: int, after: int, seen: frozenset[int]) -> frozenset[int]:
-    """What of it is still seen after labels `before` … `after` were made: a proposal that changes is new."""
+    """The proposals still seen after labels `before` … `after` were made: a proposal that changes is new."""
     old, new = case.proposals(before), case.proposals(after)
     return frozenset(at for at in seen if new[at] is not None and new[at] == old[at])
 

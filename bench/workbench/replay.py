@@ -42,7 +42,8 @@ class Target:
 
 @dataclass(frozen=True)
 class Mode:
-    """How much help is used. `limit`: presses a step that are allowed."""
+    """The help that is used. `limit`: presses a step that are allowed. `limit`: presses a step that are
+    allowed."""
 
     name: str
     slug: str
@@ -60,7 +61,7 @@ MODES = (
 
 @dataclass
 class Tally:
-    """What was pressed and confirmed, and what went wrong (in sentences)."""
+    """Counts of presses and confirmations, and faults (in sentences)."""
 
     steps: int = 0
     trajectories: int = 0

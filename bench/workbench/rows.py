@@ -21,7 +21,7 @@ def prepare(slug: str, path: str) -> dict[str, Any]:
 
 
 def stored(slug: str) -> dict[str, Any]:
-    """What is stored, by record: {"state", "labels": {message index: [value, source]}, "outcome"}."""
+    """The stored labels, by record: {"state", "labels": {message index: [value, source]}, "outcome"}."""
     from annotation.models import Assignment, Label, OutcomeLabel
 
     found: dict[str, Any] = {}

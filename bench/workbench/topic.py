@@ -25,7 +25,7 @@ COUNTED = ("labels", "confirmations", "scrolling", "moves")
 
 
 def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
-    """All of it, on one SQLite database."""
+    """Run the topic on one SQLite database."""
     labelled = list(records.records(QUICK if quick else ALL))
     targets = [Target.of(record) for record in labelled]
     installation = databases.installation("workbench")
