@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.core.text import unescape
-from annotation.core.vocabulary import Role
+from annotation.core.vocabulary import VALUES, Role
 from annotation.language import translated
 
 MAX_BIGINT = 2**63 - 1
@@ -114,7 +114,7 @@ class Roles(serializers.Field[Any, Any, Any, Any]):
         return {f"is_{name}": name in data for name in names}
 
 
-@extend_schema_field({"type": "integer", "enum": [-1, 0, 1]})
+@extend_schema_field({"type": "integer", "enum": list(VALUES)})
 class Value(serializers.Field[Any, Any, Any, Any]):
     """A label: exactly −1, 0 or 1."""
 
@@ -126,7 +126,7 @@ class Value(serializers.Field[Any, Any, Any, Any]):
 
     def to_internal_value(self, data: Any) -> int:
         """The number; true, 1.0 and "1" are not labels."""
-        if type(data) is not int or data not in (-1, 0, 1):
+        if type(data) is not int or data not in VALUES:
             self.fail("invalid")
         return data
 

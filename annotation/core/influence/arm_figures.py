@@ -55,12 +55,12 @@ class LabelPairTables:
     @classmethod
     def of(cls, rows: npt.ArrayLike) -> "LabelPairTables":
         """From rows (n, 5): subset, task, stratum, and the two labels, in the order of the table."""
-        table = np.asarray(rows, dtype=np.int64).reshape(-1, 5)
-        tasks, first, task = np.unique(table[:, 1], return_index=True, return_inverse=True)
-        strata, stratum = np.unique(table[:, 2], return_inverse=True)
+        subset, of_task, of_stratum, one, other = np.asarray(rows, dtype=np.int64).reshape(-1, 5).T
+        tasks, first, task = np.unique(of_task, return_index=True, return_inverse=True)
+        strata, stratum = np.unique(of_stratum, return_inverse=True)
         cells = task.reshape(-1) * len(strata) + stratum.reshape(-1)
-        counts = confusion_by(table[:, 3], table[:, 4], cells, len(tasks) * len(strata))
-        return cls(counts.reshape(len(tasks), len(strata), SIZE, SIZE).astype(np.float64), table[first, 0])
+        counts = confusion_by(one, other, cells, len(tasks) * len(strata))
+        return cls(counts.reshape(len(tasks), len(strata), SIZE, SIZE).astype(np.float64), subset[first])
 
     @property
     def n_tasks(self) -> int:

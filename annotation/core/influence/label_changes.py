@@ -47,14 +47,13 @@ class ChangeShares:
 
 def changes(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> ChangeShares:
     """From rows (n, 5): subset, task, blind value, final value, what was suggested (or NO_MAJORITY)."""
-    table = np.asarray(rows, dtype=np.int64).reshape(-1, 5)
-    blind, final, suggested = table[:, 2], table[:, 3], table[:, 4]
+    of_subset, of_task, blind, final, suggested = np.asarray(rows, dtype=np.int64).reshape(-1, 5).T
     told = suggested != NO_MAJORITY
     before, after = np.abs(blind - suggested), np.abs(final - suggested)
     changed = blind != final
     towards, away = told & (after < before), told & (after > before)
-    _, first, task = np.unique(table[:, 1], return_index=True, return_inverse=True)
-    subset = table[first, 0]
+    _, first, task = np.unique(of_task, return_index=True, return_inverse=True)
+    subset = of_subset[first]
 
     def shares(hits: list[npt.NDArray[np.bool_]], units: npt.NDArray[np.bool_], empty: str) -> list[Measure]:
         def by_task(which: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
@@ -63,11 +62,11 @@ def changes(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> C
         sums = [by_task(hit & units) for hit in hits]
         return [one.measure for one in shares_of(sums, by_task(units), subset, empty=empty, rng=rng)]
 
-    every = np.ones(len(table), dtype=bool)
+    every = np.ones(len(blind), dtype=bool)
     ways = shares([changed, towards, away, changed & ~towards & ~away], every, NONE_EXPOSED)
     (followed,) = shares([towards], told & (blind != suggested), NONE_APART)
     return ChangeShares(
-        labels=len(table),
+        labels=len(blind),
         changed=ways[0],
         towards=ways[1],
         away=ways[2],

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from annotation.core.errors import TristepError
 from annotation.core.i18n import translatable
+from annotation.core.vocabulary import VALUES
 
 from .clipping import clip_middle, water_level
 from .judge_input import JudgeInput
@@ -24,7 +25,7 @@ _PLACE: Final = re.compile(r"{{(guidelines|mark|record|earlier|steps)}}")
 # One schema for every trajectory, which servers compile once. It cannot say that each index occurs once.
 _VERDICT: Final[dict[str, Any]] = {
     "reasoning": {"type": "string"},
-    "label": {"type": "integer", "enum": [-1, 0, 1]},
+    "label": {"type": "integer", "enum": list(VALUES)},
     "reason": {"type": "string"},
 }
 

@@ -22,9 +22,9 @@ from annotation.core.influence import experiment_effects as core
 from annotation.core.influence.arm_figures import FEW_TO_TELL, LabelPairTables, ResampledMeasure, estimates
 from annotation.core.influence.experiment import ARMS, Arm, arms_of
 from annotation.core.influence.interim_analysis import LEVEL, InterimLook, looks
-from annotation.core.vocabulary import SETTLED, AssignmentState
+from annotation.core.vocabulary import SETTLED, VALUES, AssignmentState
 
-from ..shared.influence_rows import MISSING
+from ..shared.influence_rows import MISSING, CountedLabels
 from ..shared.integer_rows import Integers
 
 NOTHING_BESIDE: Final = translatable("no two people in different arms have labelled the same steps")
@@ -121,23 +121,23 @@ def progress(project: m.Project) -> tuple[int, int]:
 
 def trial(
     project: m.Project,
-    labels: Integers,
+    labels: CountedLabels,
     arm: Integers,
     judges: Sequence[str],
     said: Integers,
     became: Sequence[ArmFate],
     rng: np.random.Generator,
 ) -> Trial:
-    """From labels (n, 8) as of `influence_rows.labels`, the arm of each (a place in ARMS, or NO_ARM), what
-    `judges` say (J, n), in their order, and what became of the arms. At most two queries."""
+    """From labels, the arm of each (a place in ARMS, or NO_ARM), what `judges` say (J, n), in their order,
+    and what became of the arms. At most two queries."""
     arms = arms_of(project.experiment_arms)
     rows = core.ArmLabels(
-        subset=labels[:, 0],
-        task=labels[:, 1],
-        step=labels[:, 4],
-        annotator=labels[:, 5],
+        subset=labels.subset,
+        task=labels.task,
+        step=labels.step,
+        annotator=labels.annotator,
         arm=arm,
-        value=labels[:, 6],
+        value=labels.final,
         said=said,
         most=most_of(said),
     )
@@ -163,7 +163,7 @@ def trial(
 
 def most_of(said: Integers) -> Integers:
     """The majority of judges on each label's step (n,): MISSING where no value has more than any other."""
-    votes = np.stack([(said == value).sum(axis=0) for value in (-1, 0, 1)])
+    votes = np.stack([(said == value).sum(axis=0) for value in VALUES])
     first = votes.argmax(axis=0)
     tied = (votes == votes.max(axis=0)).sum(axis=0) > 1
     most: Integers = np.where(tied, MISSING, first - 1).astype(np.int64)
@@ -186,7 +186,7 @@ def bounds_at(percents: Sequence[int]) -> list[InterimLook]:
     return looks([percent / 100 for percent in percents], LEVEL)
 
 
-def fates(project: m.Project, labels: Integers, arm: Integers, judges: dict[int, str]) -> list[ArmFate]:
+def fates(project: m.Project, labels: CountedLabels, arm: Integers, judges: dict[int, str]) -> list[ArmFate]:
     """The counts of each arm; labels and arms as of `trial`, `judges` by key: all that may have been on
     screen. Three queries."""
     arms = arms_of(project.experiment_arms)
@@ -203,7 +203,12 @@ def fates(project: m.Project, labels: Integers, arm: Integers, judges: dict[int,
     shown = _shown(project)
     return [
         _arm_fate(
-            one.value, len(units[one.value]), found[one.value], labels[arm == ARMS.index(one)], shown, judges
+            one.value,
+            len(units[one.value]),
+            found[one.value],
+            labels.where(arm == ARMS.index(one)),
+            shown,
+            judges,
         )
         for one in arms
     ]
@@ -242,10 +247,12 @@ def _shown(project: m.Project) -> Shown:
 
 
 def _arm_fate(
-    arm: str, dealt: int, counted: Counter[str], labels: Integers, shown: Shown, judges: dict[int, str]
+    arm: str, dealt: int, counted: Counter[str], labels: CountedLabels, shown: Shown, judges: dict[int, str]
 ) -> ArmFate:
     seen = [
-        shown[key] for key in zip(labels[:, 5].tolist(), labels[:, 4].tolist(), strict=True) if key in shown
+        shown[key]
+        for key in zip(labels.annotator.tolist(), labels.step.tolist(), strict=True)
+        if key in shown
     ]
     beside = Counter(judge for _before, whose in seen for judge in whose)
     return ArmFate(

@@ -29,7 +29,7 @@ from annotation.core.seed import SEED
 from annotation.policies import Actor, deals_people, require
 
 from ..shared import influence_rows as rows_of
-from ..shared.influence_rows import MISSING
+from ..shared.influence_rows import MISSING, CountedLabels, JudgesLabels
 from ..shared.integer_rows import Integers
 from ..shared.label_changes import ChangeRates, change_rates, revealed_labels
 from .experiment_report import ArmFate, Trial, fates, most_of, trial
@@ -118,7 +118,9 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
         _arm_figures(
             name,
             sum(found == name for found in arm_of_task.values()),
-            labels[np.isin(labels[:, 1], [task for task, found in arm_of_task.items() if found == name])],
+            labels.where(
+                np.isin(labels.task, [task for task, found in arm_of_task.items() if found == name])
+            ),
             judges,
             of_step,
             rng,
@@ -149,7 +151,7 @@ def _of_people(project: m.Project, rng: np.random.Generator) -> Influence:
     labels = rows_of.labels(project)
     arm = rows_of.arms_of_labels(project, labels)
     suggested = rows_of.suggested(project)
-    in_time = set(suggested[:, 0].tolist())
+    in_time = set(suggested.judge.tolist())
     judges = {pk: name for pk, name in everybody.items() if pk in in_time}
     said = rows_of.said_of_labels(labels, judges, suggested)
     found = trial(
@@ -160,7 +162,7 @@ def _of_people(project: m.Project, rng: np.random.Generator) -> Influence:
         project=project,
         seed=project.experiment_seed,
         arms=tuple(
-            _arm_of_people(fate, labels[rows], beside[:, rows], judges, rng)
+            _arm_of_people(fate, labels.where(rows), beside[:, rows], judges, rng)
             for fate in found.fates
             for rows in [np.flatnonzero(arm == ARMS.index(Arm(fate.arm)))]
         ),
@@ -172,68 +174,60 @@ def _of_people(project: m.Project, rng: np.random.Generator) -> Influence:
 
 
 def _arm_of_people(
-    fate: ArmFate, labels: Integers, beside: Integers, judges: dict[int, str], rng: np.random.Generator
+    fate: ArmFate, labels: CountedLabels, beside: Integers, judges: dict[int, str], rng: np.random.Generator
 ) -> ArmFigures:
     """The people of one arm with most judges, then with each; `beside` (J + 1, n): each judge, then most."""
     lines = []
     for basis in ("final", "blind") if fate.arm == Arm.AFTER_LABEL else ("final",):
-        values = labels[:, 6 if basis == "final" else 7]
+        values = labels.values(basis)
         for place, name in [(len(judges), ""), *enumerate(judges.values())]:
             there = (values != MISSING) & (beside[place] != MISSING)
-            rows = [labels[:, 0], labels[:, 1], np.zeros_like(values), values, beside[place]]
+            rows = [labels.subset, labels.task, np.zeros_like(values), values, beside[place]]
             tables = LabelPairTables.of(np.stack(rows, axis=1)[there])
             lines.append(Line("judge" if name else "majority", name, basis, *estimates(tables, rng)))
-    tasks, trajectories, steps = (len(np.unique(labels[:, column])) for column in (1, 2, 4))
-    return ArmFigures(fate.arm, fate.dealt, tasks, trajectories, steps, pairs=0, lines=tuple(lines))
+    return ArmFigures(fate.arm, fate.dealt, *_distinct(labels), pairs=0, lines=tuple(lines))
 
 
 # ── Arms ──────────────────────────────────
 def _arm_figures(
     arm: str,
     allocated: int,
-    labels: Integers,
+    labels: CountedLabels,
     judges: dict[int, str],
-    suggested: Integers,
+    suggested: JudgesLabels,
     rng: np.random.Generator,
 ) -> ArmFigures:
     # blind values differ from final ones only where something is shown after labelling
     bases = ("final", "blind") if arm in ("", Arm.AFTER_LABEL) else ("final",)
     pairs = _people(labels, "final")
+    said = rows_of.said_of_labels(labels, judges, suggested)
     lines = []
     for basis in bases:
         tables = pairs if basis == "final" else _people(labels, basis)
         lines.append(Line("people", "", basis, *estimates(tables, rng)))
-        beside = _beside_judges(labels, basis, judges, suggested)
-        lines.append(Line("judges", "", basis, *estimates(LabelPairTables.of(beside), rng)))
+        beside = [_beside_judge(labels, basis, pk, its) for pk, its in zip(judges, said, strict=True)]
+        pooled = np.concatenate([np.zeros((0, 5), dtype=np.int64), *beside])
+        lines.append(Line("judges", "", basis, *estimates(LabelPairTables.of(pooled), rng)))
         lines += [
-            Line("judge", name, basis, *estimates(LabelPairTables.of(beside[beside[:, 2] == pk]), rng))
-            for pk, name in judges.items()
+            Line("judge", name, basis, *estimates(LabelPairTables.of(rows), rng))
+            for name, rows in zip(judges.values(), beside, strict=True)
         ]
-    return ArmFigures(
-        arm=arm,
-        allocated=allocated,
-        tasks=len(np.unique(labels[:, 1])),
-        trajectories=len(np.unique(labels[:, 2])),
-        steps=len(np.unique(labels[:, 4])),
-        pairs=int(pairs.counts.sum()),
-        lines=tuple(lines),
-    )
+    return ArmFigures(arm, allocated, *_distinct(labels), pairs=int(pairs.counts.sum()), lines=tuple(lines))
 
 
-def _values(labels: Integers, basis: str) -> tuple[Integers, Integers]:
-    """The labels that have a value of that basis, and the values."""
-    values = labels[:, 6 if basis == "final" else 7]
-    there = values != MISSING
-    return labels[there], values[there]
+def _distinct(labels: CountedLabels) -> tuple[int, int, int]:
+    """How many tasks, trajectories and steps have labels."""
+    tasks, trajectories, steps = map(np.unique, (labels.task, labels.trajectory, labels.step))
+    return len(tasks), len(trajectories), len(steps)
 
 
-def _people(labels: Integers, basis: str) -> LabelPairTables:
+def _people(labels: CountedLabels, basis: str) -> LabelPairTables:
     """Each pair of annotators is a stratum."""
-    rows, values = _values(labels, basis)
-    subset, task, trajectory, ordinal, _step, annotator = rows[:, :6].T
+    of = labels.where(labels.values(basis) != MISSING)
     # how long trajectories are plays no part in tables
-    length = np.ones_like(ordinal)
-    table = np.column_stack([trajectory, ordinal, annotator, values, task, subset, length])
+    length = np.ones_like(of.ordinal)
+    columns = [of.trajectory, of.ordinal, of.annotator, of.values(basis), of.task, of.subset, length]
+    table = np.column_stack(columns)
     pairs = pair_up(LabelTable.of(table))
     if not len(pairs):
         return LabelPairTables.of([])
@@ -242,19 +236,11 @@ def _people(labels: Integers, basis: str) -> LabelPairTables:
     )
 
 
-def _beside_judges(labels: Integers, basis: str, judges: dict[int, str], suggested: Integers) -> Integers:
-    """People's labels beside each judge's: subset, task, judge, the person's value, the judge's."""
-    rows, values = _values(labels, basis)
-    found = [np.zeros((0, 5), dtype=np.int64)]
-    for judge in judges:
-        its = suggested[suggested[:, 0] == judge]
-        if not len(its):
-            continue
-        place = np.minimum(np.searchsorted(its[:, 1], rows[:, 4]), len(its) - 1)
-        said = its[place, 1] == rows[:, 4]
-        columns = [rows[:, 0], rows[:, 1], np.full(len(rows), judge), values, its[place, 2]]
-        found.append(np.column_stack(columns)[said])
-    return np.concatenate(found)
+def _beside_judge(labels: CountedLabels, basis: str, judge: int, said: Integers) -> Integers:
+    """People's labels beside a judge's: subset, task, judge, the person's value, the judge's."""
+    values = labels.values(basis)
+    columns = [labels.subset, labels.task, np.full(len(labels), judge), values, said]
+    return np.column_stack(columns)[(values != MISSING) & (said != MISSING)]
 
 
 def _contrasts(arms: tuple[ArmFigures, ...]) -> Iterator[Contrast]:

@@ -91,23 +91,26 @@ def _parts(
     of_steps, of_outcomes = integer_rows(steps, 7), integer_rows(outcomes, 6)
 
     def part(pk: int | None, name: str) -> SubsetScores:
-        these = of_steps if pk is None else of_steps[of_steps[:, 0] == pk]
-        those = of_outcomes if pk is None else of_outcomes[of_outcomes[:, 0] == pk]
-        after = np.delete(these, 5, axis=1)
+        *people, suggested, recalibrated = _of_subset(of_steps, pk).T
+
+        def beside(said: Integers, *, intervals: bool = False) -> JudgeScores:
+            return judged(np.column_stack([*people, said]), intervals=intervals)
+
         return SubsetScores(
             name,
-            judged(these[:, :6], intervals=intervals),
-            judged(those),
-            judged(_plus(these)),
-            judged(after, intervals=intervals) if judge.recalibrate else None,
+            beside(suggested, intervals=intervals),
+            judged(_of_subset(of_outcomes, pk)),
+            beside(np.ones_like(suggested)),
+            beside(recalibrated, intervals=intervals) if judge.recalibrate else None,
         )
 
     return (part(None, ""), *(part(pk, name) for pk, name in subsets.items()))
 
 
-def _plus(rows: Integers) -> Integers:
-    """The same steps, judged +1 one and all."""
-    return np.column_stack([rows[:, :5], np.ones(len(rows), dtype=np.int64)])
+def _of_subset(rows: Integers, pk: int | None) -> Integers:
+    """The rows of one subset, which is their first column; of all for None."""
+    subset, *_ = rows.T
+    return rows if pk is None else rows[subset == pk]
 
 
 def its_label(judge: m.Judge, step: str, column: str = "value") -> Coalesce:

@@ -70,7 +70,7 @@ def tried(*, viewer: Actor, sample: m.WorkshopSample) -> list[TriedPrompt]:
         TriedPrompt(
             trial=None,
             prompt_version=sample.judge.prompt_version,
-            scores=judged(_rows(sample, sample.judge)[:, 1:], intervals=True),
+            scores=judged(_steps(sample, sample.judge)[1], intervals=True),
             cost=None,
             run=None,
         ),
@@ -83,7 +83,7 @@ def _tried(sample: m.WorkshopSample, trial: m.Judge) -> TriedPrompt:
     return TriedPrompt(
         trial=trial,
         prompt_version=trial.prompt_version,
-        scores=judged(_rows(sample, trial)[:, 1:], intervals=True),
+        scores=judged(_steps(sample, trial)[1], intervals=True),
         cost=runs.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
         run=runs.order_by("-created_at", "-pk").first(),
     )
@@ -122,26 +122,19 @@ def changes(*, viewer: Actor, sample: m.WorkshopSample, trial: m.Judge) -> list[
     What it tells is for `services.noted_reads` to note. Raises Denied.
     """
     require(viewer, "suggest", sample.judge)
-    old, new = _rows(sample, sample.judge), _rows(sample, trial)
-    asked = np.isin(old[:, 3], list(_asked(trial)))
-    differ = np.flatnonzero(asked & (old[:, 6] != new[:, 6]))
+    step, rows = _steps(sample, sample.judge)
+    _subset, _task, trajectory, _position, consensus, old = rows.T
+    *_, new = _steps(sample, trial)[1].T
+    differ = np.isin(trajectory, list(_asked(trial))) & (old != new)
+    known = m.Step.objects.filter(pk__in=step[differ].tolist())
     steps = {
         pk: (name, index)
-        for pk, name, index in m.Step.objects.filter(pk__in=old[differ, 0].tolist()).values_list(
-            "pk", "trajectory__record_id", "message_index"
-        )
+        for pk, name, index in known.values_list("pk", "trajectory__record_id", "message_index")
     }
+    found = zip(*(column[differ].tolist() for column in (trajectory, step, consensus, old, new)), strict=True)
     return [
-        TrialDifference(
-            trajectory=int(old[at, 3]),
-            step=int(old[at, 0]),
-            record_id=steps[int(old[at, 0])][0],
-            message_index=steps[int(old[at, 0])][1],
-            consensus=int(old[at, 5]),
-            old=_value(old[at, 6]),
-            new=_value(new[at, 6]),
-        )
-        for at in differ
+        TrialDifference(trajectory, step, *steps[step], consensus, _value(old), _value(new))
+        for trajectory, step, consensus, old, new in found
     ]
 
 
@@ -149,12 +142,13 @@ def _asked(trial: m.Judge) -> Sequence[int]:
     return list(m.Suggestion.stored.filter(judge=trial).values_list("trajectory", flat=True))
 
 
-def _value(found: Any) -> int | None:
-    return None if found == MISSING else int(found)
+def _value(found: int) -> int | None:
+    return None if found == MISSING else found
 
 
-def _rows(sample: m.WorkshopSample, judge: m.Judge) -> Integers:
-    """(n, 7): step, subset, task, trajectory, position, resolved label, the judge's."""
+def _steps(sample: m.WorkshopSample, judge: m.Judge) -> tuple[Integers, Integers]:
+    """The steps (n,), and of each (n, 6), as `judged` takes it: subset, task, trajectory, position, resolved
+    label, the judge's."""
     label = m.SuggestedLabel.stored.filter(suggestion__judge=judge, step=OuterRef("step")).order_by()
     rows = (
         m.Consensus.objects.filter(
@@ -163,18 +157,10 @@ def _rows(sample: m.WorkshopSample, judge: m.Judge) -> Integers:
         .annotate(suggested=Coalesce(Subquery(label.values("value")[:1]), Value(MISSING)))
         .order_by("trajectory", "step__ordinal")
     )
-    return integer_rows(
-        rows.values_list(
-            "step",
-            "trajectory__subset",
-            "trajectory__task",
-            "trajectory",
-            "step__ordinal",
-            "value",
-            "suggested",
-        ),
-        7,
-    )
+    columns = ("trajectory__subset", "trajectory__task", "trajectory", "step__ordinal", "value", "suggested")
+    table = integer_rows(rows.values_list("step", *columns), 1 + len(columns))
+    step, *found = table.T
+    return step, np.column_stack(found)
 
 
 def as_json(found: Sequence[TriedPrompt]) -> list[dict[str, Any]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 from django.db.models import Exists, OuterRef, Value
 from django.db.models.functions import Coalesce
 
@@ -24,9 +26,52 @@ MISSING: Final = NO_MAJORITY
 """Stands for a missing blind value or suggestion: no label has this value."""
 
 
-def labels(project: m.Project) -> Integers:
-    """Labels of steps (n, 8): subset, task, trajectory, ordinal, step, annotator, final and blind value.
-    Where people are dealt to arms, without imported ones: who gave them was in no arm then."""
+@dataclass(frozen=True, slots=True)
+class CountedLabels:
+    """Labels of steps, each column (n,); all are primary keys, but `ordinal`, the `final` value and the
+    `blind` one, MISSING without any."""
+
+    subset: Integers
+    task: Integers
+    trajectory: Integers
+    ordinal: Integers
+    step: Integers
+    annotator: Integers
+    final: Integers
+    blind: Integers
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    def where(self, rows: npt.NDArray[Any]) -> CountedLabels:
+        """Some of the labels, in the order of `rows`."""
+        return CountedLabels(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def values(self, basis: str) -> Integers:
+        """The "final" values, or the "blind" ones."""
+        return self.final if basis == "final" else self.blind
+
+
+@dataclass(frozen=True, slots=True)
+class JudgesLabels:
+    """Suggestions for steps, each column (n,), sorted by judge and step."""
+
+    judge: Integers
+    step: Integers
+    value: Integers
+
+    def of(self, judge: int, steps: Integers) -> Integers:
+        """The suggestions of a judge for these steps (n,), MISSING where there is none."""
+        first, last = np.searchsorted(self.judge, [judge, judge + 1])
+        if first == last:
+            return np.full(len(steps), MISSING, dtype=np.int64)
+        place = np.minimum(np.searchsorted(self.step[first:last], steps), last - first - 1) + first
+        return np.where(self.step[place] == steps, self.value[place], MISSING)
+
+
+def labels(project: m.Project) -> CountedLabels:
+    """The labels that count. Where people are dealt to arms, without imported ones: who gave them was in no
+    arm then."""
     rows = counted(m.Label, project)
     if deals_people(project):
         rows = rows.filter(assignment__imported=False)
@@ -40,11 +85,11 @@ def labels(project: m.Project) -> Integers:
         "value",
         "blind",
     )
-    return integer_rows(query, 8)
+    return CountedLabels(*integer_rows(query, 8).T)
 
 
-def suggested(project: m.Project) -> Integers:
-    """Suggestions for steps (n, 3): judge, step, value; sorted.
+def suggested(project: m.Project) -> JudgesLabels:
+    """Suggestions for steps.
 
     Where people are dealt to arms, only what was said before anybody was dealt one on the task: no judge that
     comes later, with labels in sight, changes what the experiment measures.
@@ -61,34 +106,27 @@ def suggested(project: m.Project) -> Integers:
         )
         in_time = m.Suggestion.objects.filter(~Exists(dealt), judge__project=project)
         found = found.filter(suggestion__in=in_time)
-    rows = integer_rows(found.order_by().values_list("suggestion__judge", "step", "value"), 3)
-    ordered: Integers = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-    return ordered
+    rows = found.order_by().values_list("suggestion__judge", "step", "value")
+    judge, step, value = integer_rows(rows, 3).T
+    order = np.lexsort((step, judge))
+    return JudgesLabels(judge[order], step[order], value[order])
 
 
-def arms_of_labels(project: m.Project, rows: Integers) -> Integers:
-    """The arm of each label's author on its task (n,), a place in ARMS; NO_ARM for whoever has none. `rows`
-    as of `labels`. One query."""
+def arms_of_labels(project: m.Project, of: CountedLabels) -> Integers:
+    """The arm of each label's author on its task (n,), a place in ARMS; NO_ARM for whoever has none. One
+    query."""
     dealt = m.Allocation.objects.filter(task__subset__project=project).order_by()
     arm_of_unit = {
         (task, who): ARMS.index(Arm(arm)) for task, who, arm in dealt.values_list("task", "annotator", "arm")
     }
-    keys = zip(rows[:, 1].tolist(), rows[:, 5].tolist(), strict=True)
+    keys = zip(of.task.tolist(), of.annotator.tolist(), strict=True)
     return np.array([arm_of_unit.get(key, NO_ARM) for key in keys], dtype=np.int64)
 
 
-def said_of_labels(rows: Integers, judges: Iterable[int], suggestions: Integers) -> Integers:
-    """The suggestion of each judge for each label's step (J, n), MISSING where there is none; `suggestions`
-    as of `suggested`."""
-    found = []
-    for judge in judges:
-        its = suggestions[suggestions[:, 0] == judge]
-        if not len(its):
-            found.append(np.full(len(rows), MISSING, dtype=np.int64))
-            continue
-        place = np.minimum(np.searchsorted(its[:, 1], rows[:, 4]), len(its) - 1)
-        found.append(np.where(its[place, 1] == rows[:, 4], its[place, 2], MISSING))
-    return np.stack(found) if found else np.zeros((0, len(rows)), dtype=np.int64)
+def said_of_labels(of: CountedLabels, judges: Iterable[int], suggestions: JudgesLabels) -> Integers:
+    """The suggestion of each judge for each label's step (J, n), MISSING where there is none."""
+    found = [suggestions.of(judge, of.step) for judge in judges]
+    return np.stack(found) if found else np.zeros((0, len(of)), dtype=np.int64)
 
 
 def arms(project: m.Project) -> dict[int, str]:

@@ -9,6 +9,7 @@ from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.text import unescape
 from annotation.core.trajectories.trajectory import SourceLabel
+from annotation.core.vocabulary import VALUES
 from annotation.models import ImportFile, Trajectory
 from annotation.policies import Actor, require
 
@@ -87,7 +88,7 @@ def _value(label: SourceLabel) -> int | None:
     """The value on our scale, or `None` for what cannot be read as one."""
     value, number = label.value, isinstance(label.value, int | float)
     if label.name.startswith(OWN) or label.name == MISTAKE:
-        on_scale = number and not isinstance(value, bool) and value in (-1, 0, 1)
+        on_scale = number and not isinstance(value, bool) and value in VALUES
         return int(value) if on_scale else None
     if label.message is not None:
         return None  # a score of a step may mean anything: relevance, cost, tone

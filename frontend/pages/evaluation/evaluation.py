@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.scoring.best_of_n import RULES, BestOfN
 from annotation.core.scoring.figures import FIGURES
+from annotation.core.vocabulary import VALUES
 from annotation.reports.evaluation.benchmark import Benchmark, Relation, benchmark
 from annotation.reports.evaluation.leaderboard import Selections, selections
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
@@ -193,7 +194,7 @@ def _composition(found: Benchmark) -> list[dict[str, Any]]:
             "labels": charts.stacked(zip(("plus", "zero", "minus"), reversed(part.labels), strict=True)),
             "counts": [
                 {"value": value, "count": count}
-                for value, count in zip((1, 0, -1), reversed(part.labels), strict=True)
+                for value, count in zip(reversed(VALUES), reversed(part.labels), strict=True)
             ],
             "errors": charts.stacked(
                 zip(("first", "second", "last", "none"), (*part.thirds, part.error_free), strict=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from annotation.core.vocabulary import VALUES
+
 from .card_sections import about_labels, agreement, columns_table
 from .formats.base import ExportOptions
 from .layout import DataFile
@@ -107,7 +109,7 @@ def _figures(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]
         total = sum(count for value, count in file.labels.items() if value is not None)
         cells: list[Any] = [f"`{file.config}`", file.split, file.rows, total]
         cells += [file.labels[value] for _, value in labels]
-        cells += [file.outcomes[value] for value in (1, 0, -1)]
+        cells += [file.outcomes[value] for value in reversed(VALUES)]
         yield f"| {' | '.join(map(str, [*cells, file.size]))} |"
     yield ""
 

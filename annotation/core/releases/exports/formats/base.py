@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from annotation.core.vocabulary import SIGNS, VALUES
+
 from ..split import TEST
 from .columns import ExportColumn, Row
 from .protocols import PROPAGATED
@@ -14,6 +16,7 @@ ZERO_TRUE: Final = "true"
 ZERO_FALSE: Final = "false"
 ZERO_MERGE: Final = "merge"
 ZERO_CUT: Final = "cut"
+LABELS: Final = tuple((SIGNS[value], value) for value in reversed(VALUES))
 ZEROS: Final = (ZERO_TRUE, ZERO_FALSE, ZERO_MERGE, ZERO_CUT)
 
 
@@ -50,7 +53,7 @@ class ExportFormat:
     options: tuple[str, ...] = ()
     tables: tuple[ExportTable, ...] = ()
     whole: str = TEST
-    labels: tuple[tuple[str, Any], ...] = (("+1", 1), ("0", 0), ("−1", -1))
+    labels: tuple[tuple[str, Any], ...] = LABELS
     tags: tuple[str, ...] = ()
     about: Callable[[ExportOptions, int], Iterable[str]] = lambda _options, _left_out: ()
 

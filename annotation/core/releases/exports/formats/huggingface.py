@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from annotation.core.i18n import translatable
 
-from .base import ExportFormat, ExportOptions, ExportTable, dataset_snippets
+from .base import LABELS, ExportFormat, ExportOptions, ExportTable, dataset_snippets
 from .columns import (
     FINAL_LABEL,
     MESSAGES,
@@ -130,6 +130,6 @@ HUGGINGFACE: Final = ExportFormat(
         ExportTable("data", _COLUMNS, trajectory_rows),
         ExportTable("blind_labels", _BLIND_COLUMNS, blind_rows, blind=True),
     ),
-    labels=(("+1", 1), ("0", 0), ("−1", -1), ("no label", None)),
+    labels=(*LABELS, ("no label", None)),
     snippets=snippets,
 )

@@ -5,16 +5,12 @@
  */
 
 import { focused, guidelineTopic, labelAt } from "./state/selectors.js";
+import { signOf } from "./view/step_text.js";
 
 /** @typedef {import("./state/reducer.js").State} State */
 
 const PART = "prose__part";
 const MEANT = "is-meant";
-const SIGNS = new Map([
-  [1, "+1"],
-  [0, "0"],
-  [-1, "−1"],
-]);
 const dialog = document.getElementById("guidelines");
 
 /** @param {State} state  opens the dialog, unless it is open, and shows what concerns the focused step */
@@ -27,7 +23,8 @@ export function openGuidelines(state) {
   const heading = headingOf(dialog, topic);
   if (!heading) return;
   const part = boxed(heading);
-  if (topic === "cases") markCases(part, SIGNS.get(labelAt(state, focused(state)).value ?? 2));
+  const { value } = labelAt(state, focused(state));
+  if (topic === "cases" && value !== null) markCases(part, signOf(value));
   heading.tabIndex = -1;
   heading.focus({ preventScroll: true });
   heading.scrollIntoView({ block: "start" });
@@ -54,9 +51,9 @@ function boxed(heading) {
   return box;
 }
 
-/** @param {Element} element @param {string | undefined} sign  the label that the step has */
+/** @param {Element} element @param {string} sign  the label that the step has */
 function markCases(element, sign) {
   for (const row of element.querySelectorAll("tr")) {
-    if (sign && row.lastElementChild?.textContent?.trim() === sign) row.classList.add(MEANT);
+    if (row.lastElementChild?.textContent?.trim() === sign) row.classList.add(MEANT);
   }
 }
