@@ -9,7 +9,7 @@ from django.urls import URLPattern, path
 
 from frontend.pages import api_reference
 from frontend.pages.accounts import accounts, people, profile
-from frontend.pages.agreement import agreement
+from frontend.pages.agreement import agreement, differing_steps
 from frontend.pages.cases import adjudication, discussions, disputes, examples, history, home, notices
 from frontend.pages.evaluation import (
     evaluation,
@@ -186,7 +186,7 @@ MODEL = RELEASE + "models/<int:pk>/"
 
 results = [
     page(PROJECT + "agreement/", agreement.agreement, "agreement"),
-    page(PROJECT + "agreement/steps/", agreement.steps, "agreement-steps"),
+    page(PROJECT + "agreement/steps/", differing_steps.steps, "agreement-steps"),
     page(PROJECT + "agreement/<slug:chart>.csv", agreement.csv_file, "agreement-csv"),
     page(PROJECT + "agreement/annotators/<int:pk>/", annotators.annotator, "annotator-figures"),
     page(PROJECT + "label-quality/", label_quality.label_quality, "label-quality"),

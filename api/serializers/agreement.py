@@ -25,4 +25,5 @@ class LabelsOfStep(Output):
     record_id = StoredText(source="trajectory.record_id")
     subset = serializers.CharField(source="trajectory.subset.name")
     message_index = serializers.IntegerField(allow_null=True)
+    text = StoredText(help_text="How the step begins; of an outcome, the final answer.")
     labels = LabelInList(many=True)

@@ -58,6 +58,7 @@ class AgreementSteps(ProjectView):
         parameters=[
             *CUT_PARAMETERS,
             *(OpenApiParameter(name, description="as links of the agreement page say it") for name in LISTED),
+            OpenApiParameter("sort", enum=step_lists.STEP_SORTS, description="default: record"),
         ],
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -66,7 +67,8 @@ class AgreementSteps(ProjectView):
         admins."""
         project = self.project()
         filters = {name: str(value) for name, value in request.query_params.items() if name not in PAGING}
-        steps = step_lists.steps(viewer=self.user, project=project, asked=filters)
+        sort = filters.pop("sort", "") or step_lists.STEP_SORTS[0]
+        steps = step_lists.steps(viewer=self.user, project=project, asked=filters, sort=sort)
         chosen = self.paginate_queryset(range(steps.count))
         rows = noted_reads.agreement_steps(actor=self.user, project=project, steps=steps, chosen=chosen or [])
         return self.get_paginated_response(shapes.LabelsOfStep(rows, many=True).data)

@@ -16,6 +16,7 @@ from annotation.core.trajectories.messages import (
     ContentPart,
     Message,
     ToolCall,
+    message_beginning,
     message_text,
     normalise,
     pair_results,
@@ -55,6 +56,19 @@ def test_string_is_one_part_left_exactly_as_it_is() -> None:
     text = "  <script>alert(1)</script>\x00\ud800 "
     assert one(content=text).parts == (ContentPart("text", text),)
     assert one(content=text).content == text
+
+
+def test_message_begins_with_its_text_and_then_says_what_it_calls() -> None:
+    raw = {"role": "assistant", "content": " Look. ", "tool_calls": [call("c", "find", '{"x": 1}')]}
+    assert message_beginning(raw, 100) == 'Look.\nfind({"x": 1})'
+    assert message_beginning(raw, 6) == "Look.…"
+    assert message_beginning({**raw, "content": None}, 100) == 'find({"x": 1})'
+    assert message_beginning({"role": "assistant", "content": ""}, 9) == ""
+
+
+@given(ANY_JSON, st.integers(1, 40))
+def test_message_of_any_json_begins_somehow(raw: Any, most: int) -> None:
+    assert len(message_beginning(raw, most)) <= most
 
 
 def test_content_parts_are_told_apart_and_their_text_joined() -> None:

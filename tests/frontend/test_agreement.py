@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from annotation.core.vocabulary import ExposureKind
-from annotation.models import Exposure
+from annotation.models import Exposure, Label, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports.agreement.cuts import CUTS
 from annotation.reports.agreement.differing_steps import steps
@@ -82,6 +82,16 @@ def numbers(charts):
     yield charts.differing_steps, charts.differing
 
 
+def rows(response):
+    """What a list of steps shows."""
+    return response.context["list"].table.rows
+
+
+def count(response):
+    """How long it is, all pages together."""
+    return response.context["list"].page.paginator.count
+
+
 def filters(url):
     """The filters of an address, as the page reads them."""
     return dict(parse_qsl(urlsplit(url).query))
@@ -121,7 +131,7 @@ def test_agreement_links_every_number_to_its_steps(browse, discussed, at):
     for filtered in ("changed=1", "when=after&figure=onset_kappa", "of=outcome&figure=ac1", "figure=alpha"):
         url = next(url for url in expected if url.endswith(filtered.split("&")[-1]))
         response = client.get(url)
-        assert response.context["steps"].count == expected[url] >= len(response.context["rows"]) > 0
+        assert count(response) == expected[url] >= len(rows(response)) > 0
     assert client.get(f"{at('agreement-steps', 'bench')}?figure=guess").status_code == 400
 
 
@@ -151,7 +161,7 @@ def test_agreement_steps_show_both_labels_open_the_step_and_are_noted(browse, ca
 
     response = browse("admin").get(at("agreement-steps", "bench") + "?labels=-1,1")
 
-    (row,) = response.context["rows"]
+    (row,) = rows(response)
     assert [(label.annotator, label.value) for label in row.labels] == [("Ann", -1), ("Ben", 1)]
     assert (
         f'href="{at("trajectory", "bench", row.trajectory.pk)}#m{row.message_index}"'
@@ -167,8 +177,8 @@ def test_agreement_steps_of_the_api_are_those_of_the_page(browse, discussed, at)
     page = browse("admin").get(at("agreement-steps", "bench") + "?changed=1&subset=one")
     api = Caller(discussed.admin).get("/projects/bench/agreement/steps/?changed=1&subset=one&page_size=2")
     said = api.json()
-    assert said["count"] == page.context["steps"].count > 2 and len(said["results"]) == 2
-    for row, shown in zip(said["results"], page.context["rows"], strict=False):
+    assert said["count"] == count(page) > 2 and len(said["results"]) == 2
+    for row, shown in zip(said["results"], rows(page), strict=False):
         assert (row["trajectory"], row["message_index"]) == (shown.trajectory.pk, shown.message_index)
         assert [(one["annotator"], one["value"], one["after_discussion"]) for one in row["labels"]] == [
             (one.annotator, one.value, one.now) for one in shown.labels
@@ -185,16 +195,77 @@ def test_agreement_steps_of_the_api_are_those_of_the_page(browse, discussed, at)
     assert Caller(discussed.judith).get("/projects/bench/agreement/steps/").status_code == 403
 
 
+WORDS = "a wrong turn"
+HOSTILE = "=1+1 <b>\u202e"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        # trajectory and step, ann's label and ben's
+        ("", "0.1++ 0.2+0 0.3-- 0.4-+ 1.1++ 1.2++ 1.3++ 1.4++ 2.1++ 2.2++"),
+        ("?differ=1", "0.2+0 0.4-+"),
+        ("?differ=sign_flip", "0.4-+"),
+        ("?differ=neutral_boundary", "0.2+0"),
+        ("?reason=fabrication", "0.3--"),
+        ("?reason=fabrication&differ=1", ""),
+        ("?reason=as_asked&annotator={ann}", "0.1++"),
+        ("?differ=1&subset=one&sort=-difference", "0.4-+ 0.2+0"),
+        ("?sort=-step&differ=1", "0.4-+ 0.2+0"),
+        ("?sort=-record&subset=two", "2.1++ 2.2++"),
+        ("?differ=1&annotator={ann}&value=1", "0.2+0"),
+    ],
+)
+def test_agreement_steps_are_filtered_and_sorted(browse, cast, at, query, expected):
+    two_subsets(cast)
+    labels = Label.objects.filter(step__trajectory=Trajectory.objects.earliest("pk"))
+    labels.filter(assignment__annotator=cast.ben, step__ordinal=2).update(reason="fabrication")
+    labels.filter(assignment__annotator=cast.ann, step__ordinal=0).update(reason="as_asked")
+    order = list(Trajectory.objects.order_by("pk").values_list("pk", flat=True))
+
+    shown = browse("admin").get(at("agreement-steps", "bench") + query.format(ann=cast.ann.pk))
+
+    signs = {1: "+", 0: "0", -1: "-"}
+    assert expected.split() == [
+        f"{order.index(row.trajectory.pk)}.{row.number}{''.join(signs[one.value] for one in row.labels)}"
+        for row in rows(shown)
+    ]
+
+
+def test_agreement_steps_show_what_the_step_says_and_both_notes_as_text(browse, cast, at, text):
+    people.import_records(cast.project, [people.make_record(0, answer_text=HOSTILE)])
+    people.label_next(cast.ann, cast.project, note=HOSTILE)
+    people.label_next(cast.ben, cast.project, -1, note=WORDS)
+    client, url = browse("admin"), at("agreement-steps", "bench")
+
+    page = client.get(url).content.decode()
+
+    assert 'Looking, time 0. search({"query": "q0 s0"})' in html.unescape(page)
+    assert WORDS in page and "=1+1 &lt;b&gt;\\u202e" in page and "<b>" not in page
+    assert HOSTILE.replace("\u202e", "\\u202e") in html.unescape(
+        client.get(f"{url}?of=outcome").content.decode()
+    )
+    Exposure.objects.all().delete()
+    answer = client.get(f"{url}?as=csv&differ=sign_flip&sort=step")
+    (first, second) = csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode()))
+    assert (first["step"], second["text"]) == ("1", "The answer to 0 is 0.")
+    assert first["text"] == 'Looking, time 0.\nsearch({"query": "q0 s0"})'
+    assert (first["label_1"], first["label_2"], first["note_2"]) == ("1", "-1", WORDS)
+    assert first["note_1"] == f"'{HOSTILE}" and first["annotator_1"] == "Ann"
+    assert Exposure.objects.filter(user=cast.admin, kind=ExposureKind.LABEL).count() == 1
+    assert client.get(f"{url}?sort=notes").status_code == 400
+    api = Caller(cast.admin).get("/projects/bench/agreement/steps/?differ=sign_flip&sort=-step").json()
+    assert [row["text"] for row in api["results"]] == [second["text"], first["text"]]
+
+
 def test_agreement_steps_come_page_by_page(browse, cast, at):
     people.import_records(cast.project, people.make_records(6, steps=10))
     people.make_unanimous(cast, 6)
     client = browse("admin")
     pages = [client.get(f"{at('agreement-steps', 'bench')}?page={page}") for page in (1, 2, 99)]
-    first, second, beyond = (
-        [(row.trajectory.pk, row.number) for row in page.context["rows"]] for page in pages
-    )
+    first, second, beyond = ([(row.trajectory.pk, row.number) for row in rows(page)] for page in pages)
     assert (len(first), len(second)) == (50, 10) and beyond == second
-    assert len({*first, *second}) == 60 == pages[0].context["steps"].count
+    assert len({*first, *second}) == 60 == count(pages[0])
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,16 @@ def message_text(raw: Any) -> str:
     return _joined(_parts(raw.get("content"))) if isinstance(raw, dict) else _as_json(raw)
 
 
+def message_beginning(raw: Any, most: int) -> str:
+    """The beginning of one message in at most `most` characters: its text, and after it what it calls."""
+    (message,) = normalise([raw])
+    calls = (
+        f"{call.name}({call.arguments_raw})" for call in message.tool_calls if call.origin == "tool_calls"
+    )
+    text = "\n".join(filter(None, (message.content.strip(), *calls)))
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def pair_results(messages: Sequence[Message]) -> dict[int, tuple[int, int]]:
     """Tool results tied to their calls: result's message index → (calling message's index, call's position).
 

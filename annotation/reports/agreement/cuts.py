@@ -19,12 +19,13 @@ from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.pair_table import PLACES, STEP_CUTS, PairedRows
 from annotation.core.agreement.pairs import BoolArray
+from annotation.core.disputes import DisputeKind
 from annotation.core.errors import Invalid
 from annotation.core.figures.grouping import distinct, ranks
 from annotation.core.figures.measure import IntArray
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.influence.experiment import ARMS
-from annotation.core.vocabulary import VALUES
+from annotation.core.vocabulary import REASON_CODES_BY_CODE, VALUES
 
 ROW_CUTS: Final = ("subset", "model", "pair", "guideline", "week", "arm")
 CUTS: Final = (*ROW_CUTS, *STEP_CUTS)
@@ -36,12 +37,18 @@ ALONE: Final = frozenset({"pair", "guideline", "week", "source", "exposure"})
 BY_NUMBER: Final = frozenset({"guideline", "week", "arm"})
 """Cuts whose parts are in the order of their numbers; those of the others are in that of their names."""
 LISTED: Final = (
-    *("place", "labels", "differ", "annotator", "value", "first_error"),
+    *("place", "labels", "differ", "annotator", "value", "reason", "first_error"),
     *("figure", "of", "when", "changed"),
 )
 """Filters of lists of steps, beside the cuts: what the figures, cells and bars are. `figure` takes what a
-figure is made of, `of=outcome` outcomes instead of steps, `when=after` what is said after discussion, and
-`changed` what was changed in it."""
+figure is made of, `of=outcome` outcomes instead of steps, `when=after` what is said after discussion,
+`changed` what was changed in it, and `reason` what one of the two labels has for a reason."""
+DIFFERENCES: Final[Mapping[str, int | None]] = {
+    "1": None,
+    DisputeKind.SIGN_FLIP.value: 2,
+    DisputeKind.NEUTRAL_BOUNDARY.value: 1,
+}
+"""How far two labels of a step are apart, by the kind of difference; None: at all."""
 FIRST_ERRORS: Final = ("exact", "one_step_off", "farther_off", "one_only", "neither")
 """Where two annotators' first errors lie, as `first_errors.Offsets` names it."""
 PAIR: Final = 1 << 31
@@ -207,6 +214,10 @@ def _known(view: View, name: str, value: str) -> bool:
         return value in {str(one) for one in VALUES}
     if name == "annotator":
         return value.isdecimal() and int(value) in view.people
+    if name == "reason":
+        return value in REASON_CODES_BY_CODE
+    if name == "differ":
+        return value in DIFFERENCES
     only = {"first_error": FIRST_ERRORS, "figure": FIGURES, "of": ("outcome",), "when": ("after",)}
     return value in only.get(name, ("1",))
 

@@ -6,17 +6,14 @@ import csv
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.verdict import verdict
 from annotation.core.vocabulary import SETTLED
-from annotation.reports.agreement import differing_steps as step_lists
 from annotation.reports.agreement import report
-from annotation.services import noted_reads
-from frontend.pages.agreement.charts import CUT_TITLES, FIRST_ERROR_TITLES, Charts, part_title
+from frontend.pages.agreement.charts import CUT_TITLES, Charts, part_title
 from frontend.pages.agreement.figures import tables as figure_tables
 from frontend.pages.shared.common import ProjectPage, open_project
 
@@ -89,34 +86,6 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         settled=0 if overall.steps.n else sum(overall.states[state] for state in SETTLED),
         query=request.GET.urlencode(),
         policy_always=opened.project.experiment_seed is None and opened.project.suggestion_policy == "always",
-    )
-
-
-@require_GET
-def steps(request: HttpRequest, slug: str) -> HttpResponse:
-    """The steps that a number of the agreement page is made of, with both labels. Seeing them is noted."""
-    opened = open_project(request, slug, PEOPLE)
-    found = step_lists.steps(viewer=opened.user, project=opened.project, asked=_asked(request))
-    page = Paginator(range(found.count), step_lists.PER_PAGE).get_page(request.GET.get("page"))
-    rows = noted_reads.agreement_steps(
-        actor=opened.user, project=opened.project, steps=found, chosen=list(page.object_list)
-    )
-    asked = dict(found.selection.asked)
-    parts = [
-        {"name": cut, "title": CUT_TITLES[cut], "part": part_title(cut, part)}
-        for cut, part in found.selection.parts
-    ]
-    return opened.render(
-        "agreement/agreement_steps.html",
-        "agreement",
-        page=page,
-        rows=rows,
-        steps=found,
-        parts=parts,
-        listed=dict(found.selection.listed),
-        first_error=FIRST_ERROR_TITLES.get(asked.get("first_error", "")),
-        figure=FIGURES[asked["figure"]].title if "figure" in asked else "",
-        annotator=found.view.people.get(int(asked["annotator"])) if "annotator" in asked else "",
     )
 
 
