@@ -1,4 +1,4 @@
-"""What an address of the server is, and how its parameters are filled in from the world of tests/world.py."""
+"""Addresses of the server, with parameters filled in from the world of tests/world.py."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def kind(name: str) -> Fill:
 
 
 def answer(place: str, *, of_project: bool = False, **more: str) -> Fill:
-    """What a judge answered about a trajectory."""
+    """The address parameters of a judge's answer about a trajectory."""
     return lambda world: {"pk": world.answers[place], **(slug(world) if of_project else {}), **more}
 
 
@@ -97,11 +97,11 @@ class Address:
 
     @property
     def key(self) -> str:
-        """How the matrix calls it."""
+        """The name of the address in the matrix."""
         return f"{self.name}@{self.tag}" if self.tag else self.name
 
     def sent(self, world: World) -> dict[str, Any]:
-        """What is sent there."""
+        """The body that is sent there."""
         return dict(self.body(world) if callable(self.body) else self.body)
 
     def url(self, world: World) -> str:

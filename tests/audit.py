@@ -40,7 +40,7 @@ def verdict(report: Mapping[str, Any]) -> tuple[int, str]:
 
 
 def unreachable(why: str) -> str:
-    """Nothing was compared."""
+    """The message that nothing was compared."""
     return (
         f"The data on vulnerabilities cannot be reached ({why}): NOTHING WAS COMPARED. Try again elsewhere."
     )

@@ -60,7 +60,7 @@ def reads(source: str) -> Iterator[tuple[int, str]]:
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """What an import brings, and the name that it has here."""
+    """The imported names: each in full, and the name that it has here."""
     if isinstance(node, ast.ImportFrom):
         yield from ((f"{node.module}.{alias.name}", alias.asname or alias.name) for alias in node.names)
     elif isinstance(node, ast.Import):
@@ -100,7 +100,7 @@ class _Order(ast.NodeVisitor):
         return self
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """What is only defined here runs at another time."""
+        """Skip a function's body: it runs at another time."""
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         """The same."""
@@ -117,7 +117,7 @@ class _Order(ast.NodeVisitor):
         self.acted &= not any(".expect_" in ast.unparse(item.context_expr) for item in node.items)
 
     def visit_comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
-        """What it goes through comes before what it makes."""
+        """Visit the iterated values before the made ones."""
         for generator in node.generators:
             self.visit(generator.iter)
         for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):

@@ -42,7 +42,7 @@ def system_chromium() -> str | None:
 
 
 class Watch:
-    """What went wrong on a page: console errors, CSP violations, exceptions, requests to other hosts."""
+    """Complaints of a page: console errors, CSP violations, exceptions, requests to other hosts."""
 
     def __init__(self, page: Page, home: str) -> None:
         self.complaints: list[str] = []

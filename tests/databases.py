@@ -87,8 +87,8 @@ def fingerprint() -> str:
 
 
 def described(connection: BaseDatabaseWrapper) -> list[Any]:
-    """What each table consists of: its parts in order, for SQLite keeps them as they were added, and without
-    brackets and casts, which PostgreSQL writes otherwise after a dump."""
+    """The parts of each table in order, for SQLite keeps them as they were added, and without brackets and
+    casts, which PostgreSQL writes otherwise after a dump."""
     with connection.cursor() as cursor:
         cursor.execute(DEFINITIONS[connection.vendor])
         return sorted(
@@ -184,7 +184,7 @@ def _postgresql(connection: BaseDatabaseWrapper, anew: bool) -> Callable[[], Non
 
 
 class _Baseline:
-    """How many rows each table has after migrating."""
+    """The number of rows of each table after migrating."""
 
     _known: dict[str, _Baseline] = {}
 

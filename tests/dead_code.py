@@ -62,7 +62,7 @@ KEPT: Final = {
 
 
 def unused() -> Iterator[Item]:
-    """What nothing uses, in the order of files and lines."""
+    """Unused names, in the order of files and lines."""
     found = Vulture(ignore_names=list(CALLED_BY_NAME), ignore_decorators=list(DECORATED))
     found.scavenge([ROOT / room for room in ROOMS], exclude=["*/migrations/*"])
     spelt_out = _spelt_out()

@@ -1,4 +1,4 @@
-"""What `tests.judge_server` can do wrong: one coroutine each, by name in `ALL`.
+"""Misbehaviours of `tests.judge_server`: one coroutine each, by name in `ALL`.
 
 Each writes a whole reply, or as much of one as its name says, and charges for a complete answer, as a real
 server would. Here are the answers; refusals and broken replies are next door.

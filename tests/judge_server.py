@@ -66,16 +66,16 @@ class JudgeServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def behave(self, model: str, *behaviours: str) -> None:
-        """How the nth call about one trajectory is answered; the last behaviour holds from there on."""
+        """Set the answers to the nth call about one trajectory; the last behaviour holds from there on."""
         assert behaviours and not set(behaviours) - ALL.keys(), behaviours
         self._scripts[model] = behaviours
 
     def label(self, model: str, labels: LABELS) -> None:
-        """What `model` answers: (key, step indexes) → labels by index. Else every step is +1."""
+        """Set the labels by `model`: (key, step indexes) → labels by index. Else every step is +1."""
         self._labels[model] = labels
 
     def labels_for(self, call: Call) -> dict[int, Any]:
-        """What is answered to `call`."""
+        """The labels in the answer to `call`."""
         chosen = self._labels.get(call.model)
         return chosen(call.key, call.steps) if chosen else dict.fromkeys(call.steps, 1)
 

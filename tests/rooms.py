@@ -33,7 +33,7 @@ Imports = Mapping[str, frozenset[str]]
 
 
 def imports_between(graph: grimp.ImportGraph, rooms: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Which of `rooms` (dotted packages or modules) import which, in the order of their names."""
+    """The imports between `rooms` (dotted packages or modules), in the order of their names."""
     rooms = sorted(rooms)
     inside = {
         module: room

@@ -214,7 +214,7 @@ class Worker:
             raise ServerMissing(f"The worker did not start: {self.words()[-2000:]}")
 
     def words(self) -> str:
-        """Everything it has logged."""
+        """The log so far."""
         return self.log.read_text(errors="replace")
 
     def kill(self) -> None:

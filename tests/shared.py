@@ -1,4 +1,5 @@
-"""What all processes of a test run share: a folder, and what is made in it once by whoever needs it first."""
+"""Things shared by all processes of a test run: a folder, with contents made once by the first that needs
+them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What judges suggest, for tests that are not about where suggestions come from."""
+"""Suggestions of judges, for tests that are not about their origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which reads `make check` finds in a browser test: of the database, and of a page right after an act."""
+"""Reads that `make check` finds in a browser test: of the database, and of a page right after an act."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a label has is stated once (`core.label_fields`); tables, rule, API and workbench have the same."""
+"""Label fields stated once (`core.label_fields`); tables, rule, API and workbench have the same."""
 
 import re
 from dataclasses import fields

@@ -1,5 +1,5 @@
-"""What the other annotator does changes nothing that an annotator can see: not one byte, not one count. Nor
-do suggestions that she has not revealed.
+"""Noninterference of annotators: no act of the other changes one byte or one count that an annotator can see.
+Nor do suggestions that she has not revealed.
 
 The same project is brought into several states that differ only in what ben (or a judge) did at a trajectory
 that ann holds. Everything ann can GET, by every id there is, must be the same in all of them; what she is
@@ -89,7 +89,7 @@ def advised(cast: Cast, row: Trajectory) -> None:
 
 
 def seen_by(user: User, world: World, ids: set[int], leave_out: frozenset[str] = NONE) -> dict[str, str]:
-    """Everything a person can GET, by address."""
+    """The answers to a person's GET at every address."""
     client = PlainClient(user)
     found = {}
     for address in addresses():
@@ -189,7 +189,7 @@ def test_noninterference_of_an_arm_with_anything_that_somebody_else_can_see(db: 
 
 
 class _Any(dict):  # type: ignore[type-arg]
-    """Whatever is asked for, the same: ids are filled in afterwards."""
+    """A dictionary that gives the same for every key: ids are filled in afterwards."""
 
     def __init__(self, value: object) -> None:
         super().__init__()

@@ -65,7 +65,7 @@ class Browser:
         return answer
 
     def unnoted(self, canaries: set[str]) -> set[str]:
-        """Those that tell of others' judgements, and are not noted as seen by this person."""
+        """The canaries that tell of others' judgements, and are not noted as seen by this person."""
         told = {one: sight for one in canaries if (sight := judgement(one, self.user)) is not None}
         if not told:
             return set()
@@ -129,7 +129,7 @@ def revealed(who: str, address: Address, method: str) -> set[str]:
 
 
 def discussed(who: str, address: Address) -> set[str]:
-    """What those who take part in a discussion meet in it."""
+    """The canaries that participants meet in a discussion."""
     places = [*("api:discussion", "api:history", "frontend:discussion"), "frontend:history"]
     places += ["frontend:history-export", *["frontend:adjudication"] * (who == "judith")]
     if who not in ("ann", "ben", "judith") or address.name not in places:
@@ -164,7 +164,7 @@ def allowed(who: str, address: Address, method: str) -> set[str] | None:
 
 
 def never(who: str) -> set[str]:
-    """What not even those who see nearly everything may meet."""
+    """The canaries that not even those who see nearly everything may meet."""
     judged = ("suggested-first", "suggested-second", "suggested-outcome", "comment", "asked", "answered")
     sealed = ("reference", "reward", "meta", "stop", "label", "note-ben", *judged)
     held = {"admin": ("seen",), "rita": ("held",)}

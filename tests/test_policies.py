@@ -1,4 +1,4 @@
-"""Who may see which rows, which fields, and do which actions: role by role, and closed by default."""
+"""Permission to see rows and fields and to act: role by role, and closed by default."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ PAGES_EVERY = 50
 
 @dataclass(frozen=True)
 class Shared:
-    """Everything submitted and every dispute resolved: the end of every order of work. `other` has who labels
+    """The end of every order of work: everything submitted and every dispute resolved. `other` has who labels
     a trajectory beside ann, `disputed` those on which they differ."""
 
     cast: Cast
@@ -92,8 +92,8 @@ def shared(cast: Cast) -> Shared:
 
 @dataclass
 class Moment:
-    """How far an order of work has come: what ann and the others have submitted, and which disputes are
-    resolved. What happens is (who or what, trajectory)."""
+    """A moment in an order of work: what ann and the others have submitted, and which disputes are resolved.
+    What happens is (who or what, trajectory)."""
 
     mine: list[int] = field(default_factory=list)
     theirs: set[int] = field(default_factory=set)
@@ -105,13 +105,13 @@ class Moment:
         {"mine": self.mine.append, "theirs": self.theirs.add, "decided": self.decided.add}[kind](pk)
 
     def resolved(self, shared: Shared) -> set[int]:
-        """What has a consensus."""
+        """The trajectories with a consensus."""
         both = self.theirs & set(self.mine)
         return (both - shared.disputed) | (both & self.decided)
 
 
 def order_of_work(shared: Shared, rng: random.Random) -> list[tuple[str, int]]:
-    """Everything that happens, in a random order; a dispute is resolved once both have submitted."""
+    """The events in a random order; a dispute is resolved once both have submitted."""
     events = [(kind, row.pk) for row in shared.rows for kind in ("mine", "theirs")]
     rng.shuffle(events)
     for pk in shared.disputed:
@@ -122,8 +122,8 @@ def order_of_work(shared: Shared, rng: random.Random) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class Missing:
-    """What is not there yet at a moment, of what is there at the end: assignments that are open, trajectories
-    that are not settled, and those that are not resolved."""
+    """The things missing at a moment that are there at the end: assignments that are open, trajectories that
+    are not settled, and those that are not resolved."""
 
     submitted: set[int]
     settled: set[int]
@@ -131,7 +131,7 @@ class Missing:
 
     @classmethod
     def at(cls, shared: Shared, moment: Moment) -> Missing:
-        """What is missing at a moment."""
+        """The things missing at a moment."""
         everything = {row.pk for row in shared.rows}
         given = (shared.mine, set(moment.mine)), (shared.theirs, moment.theirs)
         return cls(
@@ -141,7 +141,7 @@ class Missing:
         )
 
     def without(self, other: Missing) -> Missing:
-        """What is missing here and not there."""
+        """The things missing here and not there."""
         return Missing(
             self.submitted - other.submitted, self.settled - other.settled, self.resolved - other.resolved
         )
@@ -176,7 +176,7 @@ def put_in_order(shared: Shared, moment: Moment) -> None:
 
 
 def figures(shared: Shared) -> dict[str, Any]:
-    """What ann reads of herself, as the API sends it."""
+    """The figures of ann herself, as the API sends them."""
     cast = shared.cast
     return annotators.as_json(
         annotators.annotator_figures(viewer=cast.ann, project=cast.project, annotator=cast.ann.pk)
@@ -221,14 +221,14 @@ Readings = tuple[dict[str, Any], dict[str, Any]]
 
 
 def read(shared: Shared, about: int | None) -> Readings:
-    """What ann reads: her figures, and everything else where it is asked for `about` one trajectory."""
+    """The readings of ann: her figures, and everything else where it is asked for `about` one trajectory."""
     return figures(shared), everything(shared, about) if about is not None else {}
 
 
 def before_and_after(
     shared: Shared, moment: Moment, event: tuple[str, int], pages: bool
 ) -> tuple[Readings, Readings]:
-    """What ann reads before one thing happens, and after it; `moment` is then after it."""
+    """The readings of ann before one event, and after it; `moment` is then after it."""
     about = event[1] if pages else None
     earlier = Missing.at(shared, moment)
     moment.add(event)

@@ -88,7 +88,7 @@ class World:
 
     @property
     def people(self) -> dict[str, User]:
-        """Everybody by name."""
+        """All people by name."""
         return {**self.cast.everybody, **self.others}
 
 

@@ -1,4 +1,4 @@
-"""What every test of the API asks of an answer."""
+"""Checks that every test of the API makes of an answer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def refused(answer: Any, status: int, code: str = "") -> dict[str, Any]:
 
 
 def queries(call: Callable[[], Any]) -> int:
-    """How many queries a call takes, whose answer must be 2xx."""
+    """The number of queries of a call, whose answer must be 2xx."""
     with CaptureQueriesContext(connection) as seen:
         answer = call()
     assert answer.status_code < 300, answer.content[:400]

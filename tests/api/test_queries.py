@@ -1,4 +1,4 @@
-"""How many queries each answer takes: the same for one row and for several, and pinned."""
+"""The number of queries of each answer: the same for one row and for several, and pinned."""
 
 from __future__ import annotations
 

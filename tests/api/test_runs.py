@@ -28,7 +28,7 @@ RUNS = "/projects/bench/runs/"
 
 @pytest.fixture
 def finished(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> SuggestionRun:
-    """Of four trajectories two failed."""
+    """A finished run of four trajectories, of which two failed."""
     import_records(cast.project, 4)
     install(monkeypatch, Scripted(odd_ones_fail))
     return do(start(make_judge(cast)))

@@ -1,4 +1,5 @@
-"""Whatever a client makes of the schema, no answer is a 5xx, and every answer is one the schema speaks of."""
+"""The promise of the schema to any client: no answer is a 5xx, and every answer is one the schema speaks
+of."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ RUN = """([within, rules]) => axe.run(within, {
 
 
 def violations(page: Page, within: str = "html", *, rules: tuple[str, ...] = ()) -> list[str]:
-    """What axe-core says of the page, or of what is `within` a selector; and whether the page is too wide."""
+    """The violations that axe-core finds on the page, or `within` a selector; and whether the page is too
+    wide."""
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)

@@ -1,4 +1,4 @@
-"""Whether what is chosen in the lists of a page can be read."""
+"""The readability of chosen options in the lists of a page."""
 
 from __future__ import annotations
 

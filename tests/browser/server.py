@@ -31,11 +31,11 @@ class Site:
 
     @property
     def pid(self) -> int:
-        """Of the process that `make run` starts."""
+        """The id of the process that `make run` starts."""
         return int((self.data / "run.lock").read_text().split(",")[0].removeprefix("process "))
 
     def words(self) -> str:
-        """Everything it has printed."""
+        """The output of the server so far."""
         return self.output.read_text(encoding="utf-8", errors="replace")
 
     def accounts(self) -> dict[str, str]:
@@ -83,7 +83,7 @@ class Server(Site):
         return self
 
     def stop(self) -> None:
-        """As Ctrl-C does."""
+        """Stop the server as Ctrl-C does."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             self.process.wait(timeout=90)

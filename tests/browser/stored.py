@@ -1,4 +1,5 @@
-"""What the database holds, read by browser tests: inside `eventually`, which waits for a stated condition."""
+"""The content of the database, read by browser tests: inside `eventually`, which waits for a stated
+condition."""
 
 from __future__ import annotations
 
@@ -51,12 +52,12 @@ def about(assignment: Assignment, *columns: str) -> tuple[Any, ...]:
 
 
 def state_of(assignment: Assignment) -> str:
-    """How far it is."""
+    """The state of an assignment."""
     return str(about(assignment, "state")[0])
 
 
 def labels_of(assignment: Assignment, *columns: str) -> list[tuple[Any, ...]]:
-    """Of each label these columns, or message index, value and source."""
+    """These columns of each label, or message index, value and source."""
     rows = Label.objects.filter(assignment=assignment).order_by("step__message_index")
     return list(rows.values_list(*columns or ("step__message_index", "value", "source")))
 
@@ -72,32 +73,32 @@ def outcome_of(assignment: Assignment) -> int | None:
 
 
 def saves_of(assignment: Assignment) -> int:
-    """How many batches of changes have been stored."""
+    """The number of batches of changes that have been stored."""
     return SaveOperation.objects.filter(assignment=assignment).count()
 
 
 def events_of(assignment: Assignment, kind: str) -> int:
-    """How many events of that kind its labels have."""
+    """The number of events of that kind that its labels have."""
     return LabelEvent.objects.filter(assignment=assignment, kind=kind).count()
 
 
 def exposures(user: User) -> int:
-    """How many times they have been shown suggestions."""
+    """The number of times a person has been shown suggestions."""
     return Exposure.objects.filter(user=user, kind="suggestion").count()
 
 
 def decisions() -> dict[int | None, int]:
-    """What is decided in the one case, by message index; None is the outcome."""
+    """The decisions in the one case, by message index; None is the outcome."""
     return dict(Decision.objects.values_list("step__message_index", "value"))
 
 
 def consensus(*columns: str) -> list[tuple[Any, ...]]:
-    """Of the consensus on each step of the one trajectory these columns."""
+    """These columns of the consensus on each step of the one trajectory."""
     return list(Consensus.objects.order_by("step__message_index").values_list(*columns))
 
 
 def submitted_labels(*names: str) -> dict[str, list[dict[str, Any]]]:
-    """All that these annotators have submitted, whole rows, which must never change again.
+    """The labels that these annotators have submitted, whole rows, which must never change again.
 
     What each said blind is the value, or what was kept of it when they saw what others said.
     """

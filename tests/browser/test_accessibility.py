@@ -27,7 +27,7 @@ P = "/p/demo/"
 
 
 def look(page: Page) -> list[str]:
-    """What is wrong with the page, wide and narrow."""
+    """The faults of the page, wide and narrow."""
     found = violations(page)
     cut = cut_choices(page)
     page.set_viewport_size(NARROW)
@@ -38,7 +38,7 @@ def look(page: Page) -> list[str]:
 
 
 def look_at(visitor: Visitor, *paths: str) -> Iterator[list[str]]:
-    """What is wrong with the page at each path."""
+    """The faults of the page at each path."""
     for path in paths:
         visitor.go(path)
         yield look(visitor.page)
@@ -110,7 +110,8 @@ def as_admin(visitor: Visitor, server: Site) -> Iterator[list[str]]:
 
 
 def in_chinese(visitor: Visitor, server: Site) -> Iterator[list[str]]:
-    """What is as long as its words are: the lists of choices; and what two Chinese words may make alike."""
+    """The faults of pages in Chinese, where lists of choices have other lengths, and two words may be
+    alike."""
     page = sign_in(visitor, "admin", server.accounts()["admin"]).page
     page.set_extra_http_headers({"Accept-Language": "zh-hans"})
     for path in ("settings/", "import/", "trajectories/", "audit/"):

@@ -17,7 +17,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def case(cast: Cast) -> Adjudication:
-    """Of five steps the second, the third and the last are disputed, and so is the outcome; judith has it."""
+    """A case of five steps, of which the second, the third and the last are disputed, and so is the outcome;
+    judith has it."""
     (trajectory,) = people.import_records(cast.project, [people.make_record(steps=5)])
     people.label_next(cast.ann, cast.project, [1, 1, 0, -1, 1], outcome=1)
     people.label_next(cast.ben, cast.project, [1, -1, -1, -1, -1], outcome=-1)
@@ -32,7 +33,7 @@ def opened(open_as, case: Adjudication, **options: object) -> Page:
 
 
 def letter_of(page: Page, card: str, sign: str) -> str:
-    """Who gave a step this value: the letters of a case are drawn."""
+    """The letter of the annotator who gave a step this value: the letters of a case are drawn."""
     label = page.locator(f"{card} .annotator-labels__one", has_text=sign)
     return label.locator("dt").inner_text().strip().lower()
 

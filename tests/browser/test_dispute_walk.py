@@ -168,13 +168,13 @@ def check_stored(cast: Cast, blind: object) -> None:
 
 
 def shown(page: Page) -> dict[str, dict[str, str]]:
-    """What stands beside each step and the outcome (by the id of its card): who says what, in words."""
+    """The labels beside each step and the outcome (by the id of its card): letter and label, in words."""
     found: dict[str, dict[str, str]] = page.evaluate(SHOWN)
     return found
 
 
 def blind_labels(letter: dict[str, str]) -> dict[str, dict[str, str]]:
-    """What stands there when the discussion begins."""
+    """The labels at the beginning of the discussion."""
     a, b = letter["ann"], letter["ben"]
     return {
         "m2": {a: "+1", b: "+1"},

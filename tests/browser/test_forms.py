@@ -1,4 +1,5 @@
-"""What people do to forms: press twice, press Back, stay too long, use two tabs, forget a password."""
+"""Forms in people's hands: pressed twice, after Back, after a long stay, in two tabs, and a forgotten
+password."""
 
 from __future__ import annotations
 

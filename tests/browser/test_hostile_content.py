@@ -128,7 +128,7 @@ def watched(visitor: Visitor) -> Page:
 
 
 def assert_harmless(page: Page) -> None:
-    """Nothing ran, nothing came in, and every image is ours."""
+    """Check that nothing ran, nothing came in, and every image is ours."""
     assert page.evaluate("typeof window.harmed") == "undefined"
     bodies = page.locator("script:not([src]):not([type='application/json'])")
     assert bodies.count() == 0, bodies.all_inner_texts()

@@ -1,4 +1,4 @@
-"""What scripts add to the pages, in a real browser: upload progress, menus, dialogs."""
+"""Pages with scripts in a real browser: upload progress, menus, dialogs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two releases, and one that everybody may read for a while, in a real browser."""
+"""Changes between two releases, and one that everybody may read for a while, in a real browser."""
 
 from __future__ import annotations
 

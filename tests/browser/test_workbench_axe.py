@@ -80,7 +80,7 @@ def labelled(page: Page) -> list[str]:
 
 
 def read_closely(page: Page) -> list[str]:
-    """Everything that can be opened to read more."""
+    """Violations with everything opened that can be opened to read more."""
     press(page, "Escape", "v")
     page.locator("[data-role=tools] > summary").click()
     page.locator("[data-role=tools-find]").fill("open")
@@ -117,7 +117,7 @@ def in_dialogs(page: Page) -> list[str]:
 
 
 def in_trouble(page: Page, cast: Cast, assignment: Assignment) -> list[str]:
-    """Whatever can go wrong with saving."""
+    """Violations with every trouble that saving can have."""
     elsewhere = change(14, 0)
     label.save_labels(actor=cast.ann, assignment=assignment, op_id=op_id(), changes=[elsewhere])
     click(page.locator("#m14 label.plus"))

@@ -1,4 +1,4 @@
-"""Whatever happens, the database ends with every label that the page showed as made."""
+"""The safety of labels: the database ends with every label that the page showed as made."""
 
 import json
 import threading
@@ -48,7 +48,7 @@ def told(page: Page, text: str) -> None:
 
 
 def kept(page: Page) -> list[str]:
-    """What the browser keeps of a trajectory: what has been explained once does not count."""
+    """The keys that the browser keeps of a trajectory: an explanation that was given does not count."""
     found: list[str] = page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('tristep'))")
     return [name for name in found if name != "tristep:propagation"]
 

@@ -1,4 +1,4 @@
-"""How people come in."""
+"""Visitors, and their ways in."""
 
 from __future__ import annotations
 

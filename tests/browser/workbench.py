@@ -37,7 +37,7 @@ def ready(page: Page) -> None:
 
 
 def status(page: Page, name: str | re.Pattern[str]) -> None:
-    """What the page says of saving: "saved", "offline" …"""
+    """Wait for the page's state of saving: "saved", "offline" …."""
     expect(page.locator('[data-role="save"]')).to_have_attribute("data-status", name)
 
 
@@ -134,7 +134,8 @@ LOOKED_AT = """async () => {
 
 
 def seen(page: Page) -> None:
-    """What is on screen counts as seen: all is saved and drawn, and 150 ms of the page's time are over."""
+    """Wait until the screen counts as seen: all is saved and drawn, and 150 ms of the page's time are
+    over."""
     saved(page)
     page.evaluate(LOOKED_AT)
 
@@ -158,7 +159,7 @@ def cut(route: Route) -> None:
 
 
 def shown(page: Page) -> list[int | None]:
-    """What the page shows as labelled, step by step."""
+    """The labels shown on the page, step by step."""
     steps = page.locator("[data-step]").all()
     return [
         VALUES[str(step.get_attribute("data-value"))]

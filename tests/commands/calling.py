@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 
 @dataclass(frozen=True)
 class Said:
-    """What a command wrote."""
+    """The output of a command."""
 
     out: str
     err: str

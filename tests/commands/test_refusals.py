@@ -1,4 +1,4 @@
-"""What a command cannot do it says in one sentence, and not by a traceback."""
+"""Refusals of commands: one sentence, and no traceback."""
 
 import subprocess
 import sys

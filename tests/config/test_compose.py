@@ -37,7 +37,7 @@ print(json.dumps([base.DATABASES["default"], base.REDIS_URL, base.SECRET_KEY, ba
 
 
 def read(variables: dict[str, str]) -> list[Any]:
-    """What the settings are in that environment."""
+    """The settings in that environment."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     done = subprocess.run(
         [sys.executable, "-c", ASKED],
@@ -52,7 +52,7 @@ def read(variables: dict[str, str]) -> list[Any]:
 
 @pytest.fixture
 def secrets(tmp_path: Path) -> Path:
-    """What docker/secrets.sh makes."""
+    """The secrets that docker/secrets.sh makes."""
     shutil.copytree(ROOT / "docker", tmp_path / "docker")
     for _again in range(2):
         subprocess.run([tmp_path / "docker" / "secrets.sh"], check=True)

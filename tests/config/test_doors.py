@@ -1,4 +1,4 @@
-"""What every answer carries, what a request may weigh, and what the logs keep to themselves."""
+"""The doors of the server: headers of every answer, the weight of a request, and the silence of the logs."""
 
 from __future__ import annotations
 

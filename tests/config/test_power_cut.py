@@ -1,4 +1,4 @@
-"""What was acknowledged survives a power cut on SQLite: nothing is answered before it is synced."""
+"""A power cut on SQLite: everything acknowledged survives, since nothing is answered before it is synced."""
 
 from __future__ import annotations
 

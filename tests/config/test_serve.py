@@ -47,7 +47,7 @@ def descendants(root: int) -> dict[int, str]:
 
 
 def running(pids: Iterator[int] | dict[int, str]) -> list[int]:
-    """Those that still run (a zombie does not)."""
+    """The processes that still run (a zombie does not)."""
     alive = []
     for pid in pids:
         try:
@@ -191,7 +191,7 @@ class Well(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

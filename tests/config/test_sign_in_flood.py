@@ -104,7 +104,7 @@ def test_sign_in_is_throttled_in_all(cast: Cast, settings: Any) -> None:
 
 @pytest.fixture
 def web_server(process_environment: dict[str, str], collected: Path, tmp_path: Path) -> Iterator[WebServer]:
-    """As many processes as production has by default; nobody is throttled by address."""
+    """A server with the processes that production has by default; nobody is throttled by address."""
     environment = {
         **process_environment,
         "TRISTEP_STATIC_DIR": str(collected),

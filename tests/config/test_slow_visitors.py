@@ -39,7 +39,7 @@ BEGINNINGS = (
 
 @contextmanager
 def silent(server: WebServer, how_many: int) -> Iterator[list[socket.socket]]:
-    """That many visitors who have begun a request and do not go on."""
+    """The given number of visitors who have begun a request and do not go on."""
     visitors = []
     try:
         for number in range(how_many):

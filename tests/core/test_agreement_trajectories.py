@@ -14,7 +14,7 @@ runs_of_labels = st.lists(st.lists(st.tuples(label, label), min_size=1, max_size
 
 
 def two_annotators(runs: list[list[tuple[int, int]]]) -> Summary:
-    """Of the labels of annotators 1 and 2: one trajectory a run, one task a trajectory."""
+    """The summary of the labels of annotators 1 and 2: one trajectory a run, one task a trajectory."""
     rows = [
         (run, position, annotator, value, run, 0, len(steps))
         for run, steps in enumerate(runs)

@@ -25,7 +25,7 @@ STEPS = 4
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What must hold of two hundred trees holds of these."""
+    """Train few trees: everything that must hold of two hundred holds of these."""
     monkeypatch.setattr(forest, "TREES", 20)
 
 

@@ -1,4 +1,4 @@
-"""How two or three annotators differ, on tables worked out by hand."""
+"""Differences of two or three annotators, on tables worked out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What early looks cost, against published bounds."""
+"""The price of early looks, against published bounds."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def judge_keys(settings: Any, judge_urls: None) -> None:
 
 
 def page_errors(client: Client, **change: Any) -> dict[str, str]:
-    """What the form says of a judge with these settings: name → sentence; empty when it was made."""
+    """The errors in the form of a judge with these settings: name → sentence; empty when it was made."""
     url = reverse("frontend:judge-create", args=["bench", "openai_compatible"])
     shown = client.get(url).context["form"]
     values = {field.name: "" if field.value() is None else field.value() for field in shown}
@@ -91,7 +91,7 @@ def page_errors(client: Client, **change: Any) -> dict[str, str]:
 
 
 def api_errors(caller: Caller, **change: Any) -> dict[str, str]:
-    """What the API says."""
+    """The errors of the API."""
     sampling = {name: value for name, value in change.items() if named(name).sampling}
     plain = {name: value for name, value in change.items() if name not in sampling}
     kind = "openai_compatible"

@@ -1,4 +1,4 @@
-"""What calls cost."""
+"""Costs of calls."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether the consensus can be believed: what is drawn, and the figures made of it."""
+"""Reliability of the consensus: the sample of rechecks, and the figures made of it."""
 
 from math import isclose
 

@@ -47,7 +47,7 @@ def record(
 
 
 def outline(records: list[dict[str, Any]]) -> ComparedRelease:
-    """As it is kept: packed and unpacked."""
+    """A release as it is kept: packed and unpacked."""
     taken = DetailsOf()
     labels = ReleasedLabels.of(taken.watched(records))
     details = ReleasedDetails.unpacked(taken.details.packed())

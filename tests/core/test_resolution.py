@@ -1,4 +1,4 @@
-"""How a step comes to its resolved label: pure rules."""
+"""Resolution of a step: pure rules."""
 
 from __future__ import annotations
 

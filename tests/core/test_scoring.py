@@ -100,7 +100,7 @@ def test_scores_per_label_are_scikit_learns(published: Path) -> None:
 
 
 def right_by_task(released: ReleasedLabels, model: Predictions) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """How many are right, and of how many, in each task: counted here, without the product's counts."""
+    """The number of right steps, and of all, in each task: counted here, without the product's counts."""
     starts = [*np.flatnonzero(np.diff(released.record, prepend=-1)), len(released.record)]
     spans = [slice(start, end) for start, end in pairwise(starts)]
     step = model.steps == released.value
@@ -128,7 +128,7 @@ def right_by_task(released: ReleasedLabels, model: Predictions) -> dict[str, tup
 
 @cache
 def resampled_tasks() -> np.ndarray:
-    """How often each of 50 tasks is drawn in each of 100,000 resamples of 49."""
+    """The number of times each of 50 tasks is drawn in each of 100,000 resamples of 49."""
     return np.random.default_rng(5).multinomial(49, np.full(50, 1 / 50), size=100_000).astype(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""What triage brings on real data: three published judges on HotpotQA (docs/influence.md has the table)."""
+"""The effect of triage on real data: three published judges on HotpotQA (docs/influence.md has the table)."""
 
 from __future__ import annotations
 

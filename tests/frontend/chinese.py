@@ -1,4 +1,4 @@
-"""What a Chinese reader is told, and what of it is left in English."""
+"""Sentences for a Chinese reader, and the parts left in English."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ CONTENT = ("k", "prose")
 
 
 class Words(HTMLParser):
-    """What a page says: its texts and the attributes people read or hear, content and machine text apart."""
+    """The words of a page: its texts and the attributes people read or hear, content and machine text
+    apart."""
 
     SAID = ("aria-label", "title", "placeholder", "alt")
     SILENT = ("script", "style", "code", "kbd", "textarea", "pre")

@@ -168,7 +168,7 @@ def workshop(cast: people.Cast, many: int) -> None:
 
 
 def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
-    """What stands in the address of a page."""
+    """The parameters in the address of a page."""
     name = PAGES[page][1]
     if name in ("home", "notices", "projects", "people", "profile"):
         return ()

@@ -32,7 +32,7 @@ DATA = re.compile(
 
 
 class Links(HTMLParser):
-    """Where a page leads to with a GET."""
+    """Links of a page that lead on with a GET."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -54,7 +54,7 @@ def _refusals(tree: ast.Module) -> Iterator[int]:
 
 
 def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """What reads like a sentence, but for docstrings, help texts, the log and `translatable(…)`."""
+    """Texts that read like a sentence, but for docstrings, help texts, the log and `translatable(…)`."""
     apart: set[ast.AST] = set()
     for node in ast.walk(tree):
         if (

@@ -1,4 +1,4 @@
-"""What goes wrong is a proper page with the right status."""
+"""Error pages, each with the right status."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ ALL = ["guidelines", "imports", "members", "judges", "trajectories"]
 
 
 def ticks(client, at, slug: str = "bench") -> list[bool] | None:
-    """Which of the five are done, in order; None without a list."""
+    """The state of each of the five steps, in order; None without a list."""
     page = client.get(at("project", slug)).content.decode()
     if 'aria-labelledby="first-steps"' not in page:
         return None

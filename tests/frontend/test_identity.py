@@ -1,4 +1,4 @@
-"""What a record is called, and what is said of where it comes from."""
+"""Names of records, and their origins."""
 
 import pytest
 

@@ -28,7 +28,7 @@ def released(cast):
 
 
 def everything(client, at):
-    """All that is read at the public address but the files' own bytes, and these."""
+    """All bytes read at the public address but those of its files, and these."""
     page = client.get(at("public-release", "bench", "1.1"))
     names = re.findall(r'href="[^"]*/files/([^"]+)"', page.content.decode())
     files = [client.get(at("public-file", "bench", "1.1", name)) for name in dict.fromkeys(names)]

@@ -1,4 +1,4 @@
-"""What is refused, or went wrong and was stored, is shown in Chinese to who reads Chinese."""
+"""Refusals and stored failures in Chinese for readers of Chinese."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_runs_are_listed_in_pages(browse, at, cast, failed_run, monkeypatch):
 
 # ── Steering ──────────────────────────────
 def state_of(run: SuggestionRun) -> str:
-    """As it is stored."""
+    """The stored state of a run."""
     return SuggestionRun.objects.get(pk=run.pk).state
 
 

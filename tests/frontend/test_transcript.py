@@ -25,12 +25,12 @@ def laid(
 
 
 def markup(block: transcript.Block) -> str:
-    """What a block is on a page."""
+    """The markup of a block on a page."""
     return macro("message.text", block)
 
 
 def html(block: transcript.Block) -> str:
-    """What is read in a structure: its texts, one after the other."""
+    """The readable texts of a structure, one after the other."""
     assert isinstance(block, transcript.StructureBlock)
     return " ".join(part for part in re.split(r"<[^>]*>| (?=<)", markup(block)) if part)
 

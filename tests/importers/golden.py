@@ -23,7 +23,7 @@ GOLDEN = Path(__file__).parent.parent.parent / "fixtures" / "golden"
 
 
 def describe(draft: TrajectoryDraft) -> dict[str, Any]:
-    """What matters about a draft, as JSON."""
+    """The relevant parts of a draft, as JSON."""
     messages = normalise(draft.messages)
     return {
         "record_id": draft.record_id,
@@ -54,7 +54,7 @@ def describe(draft: TrajectoryDraft) -> dict[str, Any]:
 
 
 def _foreign(draft: TrajectoryDraft) -> dict[str, Any]:
-    """What only the formats of other programs have."""
+    """The parts that only formats of other programs have."""
     if "source_steps" not in draft.hints:
         return {}
     labels = [[label.message, label.name, label.value, label.reason] for label in draft.source_labels]
@@ -78,7 +78,7 @@ def format_of(path: Path) -> str:
 
 
 def expectation(path: Path) -> Path:
-    """Where it is written what a golden file is to be read as."""
+    """The file with the expected reading of a golden file."""
     return GOLDEN / f"{path.name.split('.')[0]}.expected.json"
 
 

@@ -49,7 +49,7 @@ NOTED = {
 
 
 def counted(data: bytes, name: str) -> tuple[Counter[str], list[TrajectoryDraft], ReadContext]:
-    """What a file is read as, counted as COUNTS.txt does it."""
+    """The draft of a file, with counts as in COUNTS.txt."""
     context = ReadContext(name)
     own = sniff(data[:HEAD_BYTES]).name
     found = list(FORMATS[own].read(io.BytesIO(data), context))

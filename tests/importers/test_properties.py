@@ -1,4 +1,4 @@
-"""Whatever a file holds, a reader yields drafts and errors, and raises nothing."""
+"""Robustness of readers: any file yields drafts and errors, and raises nothing."""
 
 import io
 import json

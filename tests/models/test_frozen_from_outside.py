@@ -76,7 +76,7 @@ def replacing(model: Any, **values: str) -> str:
 
 
 def sqlite_ways() -> list[str]:
-    """Everything that conflict handling could take away or put in the place of something."""
+    """Statements by which conflict handling could take something away or put something in its place."""
     release_row = columns(Release, id=f"'{NEW_RELEASE}'", number="7", version="'7'")
     return [
         # the same keys, other content: note, κ, guideline version

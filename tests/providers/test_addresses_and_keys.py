@@ -1,4 +1,4 @@
-"""Which servers may be called, how a judge is set up, and that keys do not leak."""
+"""Permitted servers, the set-up of a judge, and the secrecy of keys."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a judge waits for, gives up, remembers and keeps, and that its key is not among it."""
+"""Waits, limits and memory of a judge, without its key."""
 
 import logging
 import threading

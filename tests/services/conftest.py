@@ -1,4 +1,4 @@
-"""What several files of these tests begin with."""
+"""Fixtures of several files of these tests."""
 
 from __future__ import annotations
 

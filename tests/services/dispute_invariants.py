@@ -1,4 +1,4 @@
-"""What always holds of disputes, whatever people do: the invariants of test_disputes_hold.py."""
+"""Invariants of disputes, whatever people do, for test_disputes_hold.py."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class DisputeWorld(World):
                     assert Step.objects.get(pk=one.root_id).ordinal <= Step.objects.get(pk=step).ordinal
 
     def _said(self, row: Trajectory, step: int | None) -> tuple[list[int], list[int]]:
-        """What the annotators submitted for a step, and what they say now: looked up one by one."""
+        """The submitted labels of a step, and the present ones: looked up one by one."""
         given, now = [], []
         for mine in Assignment.objects.filter(trajectory=row, state=AssignmentState.SUBMITTED):
             found: Any = mine.outcome if step is None else mine.labels.get(step=step)

@@ -97,7 +97,7 @@ class World(RuleBasedStateMachine):
 
 
 class Project(World):
-    """What people can do to claims, to each other and to cases."""
+    """Acts of people on claims, on each other and on cases."""
 
     # ── Labelling ─────────────────────────
     @rule(who=WHO)

@@ -48,7 +48,7 @@ def report_of(refusal: ImportRefused) -> list[tuple[int, str, str]]:
 
 
 class Killed(BaseException):
-    """What a test throws to leave an import as a killed process leaves it."""
+    """Thrown by a test to leave an import as a killed process leaves it."""
 
 
 def die_half_way(source: ImportFile, at: int = 3, *, rows: int = 3) -> None:

@@ -22,7 +22,7 @@ def everything_is_rechecked(project: Project, *, third: int = 100, retest: int =
 
 
 def a_while_ago(project: Project, *, days: int = 10) -> None:
-    """What has been submitted so far was submitted some days ago."""
+    """Move all submissions so far some days back."""
     for row in Assignment.stored.filter(project=project, state=AssignmentState.SUBMITTED):
         row.submitted_at = (row.submitted_at or timezone.now()) - timedelta(days=days)
         row.save(update_fields=["submitted_at"])
@@ -51,7 +51,7 @@ def relabel(user: User, project: Project, value: int = 1) -> Assignment:
 
 
 def claim_as_third(user: User, trajectory: Trajectory) -> Assignment:
-    """What somebody claims who is asked to be the third person of a resolved trajectory."""
+    """Claim a resolved trajectory as its third person."""
     now = timezone.now()
     of_it = {"project": trajectory.project, "trajectory": trajectory, "annotator": user}
     times = {"due_at": now, "dealt_at": now, "created_at": now}

@@ -42,7 +42,7 @@ LONGEST_WAIT = 0.25
 
 @dataclass
 class Ledger:
-    """Who held the lock for how long, and how much of others' holding each turn waited for."""
+    """Holders of the lock with their times, and how much of others' holding each turn waited for."""
 
     total: float = 0.0
     holds: list[tuple[str, float]] = field(default_factory=list)

@@ -67,7 +67,7 @@ def until_nothing_is_left(user: User, project: Project) -> Callable[[], int]:
 
 
 def succeeded(results: Sequence[Any]) -> list[Any]:
-    """What came back from those that were not refused."""
+    """The results that were not refusals."""
     return [result for result in results if not isinstance(result, Exception)]
 
 

@@ -1,4 +1,4 @@
-"""What the labels of a trajectory come to, and how a dispute is resolved."""
+"""Resolution of a trajectory's labels, and of a dispute."""
 
 from __future__ import annotations
 

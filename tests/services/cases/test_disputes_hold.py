@@ -1,4 +1,4 @@
-"""Whatever people do to disputes, allowed or not, leaves no state that must not be.
+"""Invariants of disputes under any acts of people, allowed or not.
 
 The machine of people and claims goes on with discussions, changes of mind, decisions, closing, reopening and
 releases. What is refused must leave no trace.
@@ -188,7 +188,8 @@ class Disputes(DisputeWorld):
 
     @rule(which=WHICH, agree=st.booleans(), then=st.sampled_from(("", "reopen", "freeze", "freeze, reopen")))
     def settle(self, which: int, agree: bool, then: str) -> None:
-        """As it should go: ann comes to agree with ben, or the adjudicator decides; and closes the case."""
+        """Settle a dispute properly: ann comes to agree with ben, or the adjudicator decides; and the case is
+        closed."""
         judith = self._person("judith")
         self._try(adjudicate.open_case, actor=judith, trajectory=self._row(which))
         case = self._case(which)

@@ -1,4 +1,4 @@
-"""How a case is resolved: by agreement after discussion, by the majority, by the adjudicator."""
+"""Resolution of a case: by agreement after discussion, by the majority, by the adjudicator."""
 
 from __future__ import annotations
 

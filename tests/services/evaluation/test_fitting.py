@@ -1,4 +1,5 @@
-"""What is fitted on a release: once, in the background, and never shown beside what it was not made of."""
+"""Models fitted on a release: once, in the background, and never shown beside other predictions than their
+own."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def frozen(resolved: Cast) -> Release:
 
 
 def refused(cast: Cast, made: Release, data: bytes | tuple[dict[str, Any], ...], **options: Any) -> list[str]:
-    """Why a file is refused, "line: field: reason"; nothing of it is there afterwards."""
+    """The reasons for refusing a file, "line: field: reason"; nothing of it is there afterwards."""
     before = list(PredictionSet.objects.values_list("pk", "updated_at"))
     raw = data if isinstance(data, bytes) else content(*data)
     with pytest.raises(ImportRefused) as caught:

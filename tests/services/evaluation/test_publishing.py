@@ -20,7 +20,7 @@ ON = PublicSwitches(is_open=True)
 
 
 def read(made: Release, viewer: object = NOBODY) -> bytes:
-    """Everything that a visitor downloads."""
+    """The download of a visitor."""
     return b"".join(line for _subset, line in release.public_lines(viewer=viewer, release=made))  # type: ignore[arg-type]
 
 

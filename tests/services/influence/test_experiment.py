@@ -56,7 +56,7 @@ def begin(user: User, trajectory: Trajectory) -> Assignment:
 
 
 def reveal_first(begun: Assignment, *, labelled: bool = False) -> int:
-    """How many judges are shown for the first step."""
+    """The number of judges shown for the first step."""
     first, user = step_indexes(begun.trajectory_id)[0], begun.annotator
     if labelled:
         label.save_labels(actor=user, assignment=begun, op_id=op_id(), changes=[change(first, 1)])

@@ -40,7 +40,8 @@ def begin(cast: Cast, how_many: int = TASKS, *, arms: int = 2) -> list[Trajector
 
 
 def turn(user: User, row: Trajectory, *, follows: bool = True) -> None:
-    """Who sees suggestions from the start looks, and follows them on the second step; all others say +1."""
+    """Label a trajectory: annotators in the arm "always" look, and follow suggestions on the second step; all
+    others say +1."""
     made = assign.claim_this(actor=user, trajectory=Trajectory.objects.get(pk=row.pk))
     first, second = step_indexes(row.pk)
     sees = Allocation.objects.get(task=row.task_id, annotator=user).arm == "always"

@@ -1,4 +1,4 @@
-"""What a run asks again: only what is missing, whoever left it out."""
+"""Repeated questions of a run: only for missing labels, whoever left them out."""
 
 from __future__ import annotations
 

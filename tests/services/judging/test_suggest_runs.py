@@ -1,4 +1,4 @@
-"""What a run does with answers: each stored once, counted, paid for within the budget; steered by people."""
+"""Answers in a run: each stored once, counted, paid for within the budget; steered by people."""
 
 from __future__ import annotations
 

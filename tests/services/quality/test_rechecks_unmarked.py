@@ -145,7 +145,7 @@ def test_claiming_takes_as_many_queries_with_rechecks_as_without(third: Cast) ->
 
 # ── What it leaves alone ──────────────────
 def figures(cast: Cast) -> bytes:
-    """All that is made of the N annotators' labels."""
+    """The figures made of the N annotators' labels."""
     found = report.as_json(report.agreement(viewer=OPERATOR, project=cast.project))
     done = progress.progress(actor=OPERATOR, project=cast.project)
     counts = {"all": done.all.by_state, "team": [(one.username, one.submitted) for one in done.team]}

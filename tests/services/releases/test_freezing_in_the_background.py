@@ -28,7 +28,7 @@ freezing = import_module("annotation.services.release.freeze")
 
 
 class Killed(BaseException):
-    """What a killed process does: nothing any more."""
+    """Thrown in place of a kill: the process does nothing any more."""
 
 
 @pytest.fixture

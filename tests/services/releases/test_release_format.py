@@ -1,4 +1,4 @@
-"""What a release says of those who made it."""
+"""The facts about its makers in a release."""
 
 from __future__ import annotations
 

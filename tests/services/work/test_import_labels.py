@@ -83,7 +83,7 @@ def _plain(value: Any) -> Any:
 
 
 def labels_of(seed: int) -> Labels:
-    """Somebody's labels of all records. All agree on the steps of 1 to 3, and in 3 on an error and its
+    """One person's labels of all records. All agree on the steps of 1 to 3, and in 3 on an error and its
     consequence; not on the outcome of 2."""
     chance = random.Random(seed)
     made = {
@@ -97,7 +97,7 @@ def labels_of(seed: int) -> Labels:
 
 
 def steps_of(name: str) -> int:
-    """How many steps a record has."""
+    """The number of steps of a record."""
     return int(name.split(":")[1]) % 4 + 1
 
 

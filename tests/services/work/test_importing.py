@@ -1,4 +1,4 @@
-"""What an import brings in, again and in any mixture."""
+"""Imports: what they bring in, again and in any mixture."""
 
 from __future__ import annotations
 

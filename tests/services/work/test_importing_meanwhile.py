@@ -1,4 +1,4 @@
-"""What happens while an import runs, and when its worker dies, stalls or fails."""
+"""Events during an import: other acts, and the death, stall or failure of its worker."""
 
 from __future__ import annotations
 

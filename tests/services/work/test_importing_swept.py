@@ -1,4 +1,4 @@
-"""What is swept away: bytes and rows of imports that ended in the middle, or that nobody began."""
+"""Sweeping: bytes and rows of imports that ended in the middle, or that nobody began."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever sees what others said of a trajectory: what is noted, and what cannot be made out."""
+"""Reads of others' labels: their records, and the things that cannot be made out."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def test_archive_of_logs_becomes_an_import_each(cast: Cast) -> None:
 
 
 def files_of_folders() -> dict[str, bytes]:
-    """What the golden files of two formats say, in the folders that their programs may write instead."""
+    """The golden files of two formats, in the folders that their programs may write instead."""
     events = (GOLDEN / "openhands-sdk.jsonl").read_bytes().splitlines()
     results = json.loads((GOLDEN / "tau2_bench.json").read_bytes())
     simulations = {f"air/simulations/{one['id']}.json": one for one in results.pop("simulations")}
