@@ -50,9 +50,9 @@ def test_case_is_decided_with_keys_alone(case, cast, open_as):
     effects = page.locator("#m4 [data-role=effects] dd")
     expect(effects).to_have_text(
         [
-            "no error here · Errors then: step 4 (−1 would be proposed for 5)",
-            "no error here · Errors then: step 4 (−1 would be proposed for 5)",
-            "begins an error · Errors then: step 2 with 4 (−1 would be proposed for 3, 5)",
+            "no error here · Errors after this decision: step 4 (−1 would be proposed for 5)",
+            "no error here · Errors after this decision: step 4 (−1 would be proposed for 5)",
+            "begins an error · Errors after this decision: step 2 with 4 (−1 would be proposed for 3, 5)",
         ]
     )
     for key, here in (
