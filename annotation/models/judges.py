@@ -15,6 +15,7 @@ from annotation.core.judging.settings import NAME, SETTINGS, JudgeSettings, name
 
 from .data import Trajectory
 from .projects import Project
+from .versioned import Versioned
 
 MAX_CONCURRENCY = named("concurrency").maximum
 
@@ -26,7 +27,7 @@ class JudgesInUse(models.Manager["Judge"]):
         return super().get_queryset().filter(sample__isnull=True)
 
 
-class Judge(models.Model):
+class Judge(Versioned, models.Model):
     """An LLM, a trained baseline or a file whose suggestions a project has.
 
     What its settings mean and may be is said in core.judging.settings; the columns have their names, and
@@ -38,6 +39,8 @@ class Judge(models.Model):
     (services.suggest.recalibration). `sample` is set of a workshop's trial: a judge's settings with another
     prompt, asked about that sample alone, whose suggestions are never live; `objects` does not know it.
     """
+
+    EDITED = ("name", *(setting.name for setting in SETTINGS if not setting.sampling), "sampling")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
     name = models.CharField(_("name"), max_length=NAME.max_length)

@@ -12,6 +12,8 @@ from annotation.core.influence.experiment import ARMS, Unit
 from annotation.core.influence.triage import BATCH, MAX_BATCH
 from annotation.core.vocabulary import Role, SuggestionPolicy
 
+from .versioned import Versioned
+
 MAX_ANNOTATORS = 9
 MAX_CLAIMS = 100
 MAX_CLAIM_DAYS = 365
@@ -23,7 +25,7 @@ def new_recheck_seed() -> int:
     return secrets.randbits(62)
 
 
-class Project(models.Model):
+class Project(Versioned, models.Model):
     """One benchmark under construction.
 
     `annotators_per_trajectory` is N (docs/design.md, "Who may see what"): locked after the first claim
@@ -39,6 +41,12 @@ class Project(models.Model):
     null: the queue is in the order of the import. `checklist_closed`: its admins want the list of first steps
     no more.
     """
+
+    EDITED = (
+        *("name", "description", "annotators_per_trajectory", "claim_limit", "claim_days"),
+        *("recheck_percent", "retest_percent", "retest_days", "suggestion_policy"),
+        *("show_reference_answer", "show_reward_hints", "carry_forward"),
+    )
 
     slug = models.SlugField(_("slug"), max_length=64, unique=True)
     name = models.CharField(_("name"), max_length=120)
@@ -163,7 +171,7 @@ class Guideline(models.Model):
         return f"{self.project_id} v{self.version}"
 
 
-class Membership(models.Model):
+class Membership(Versioned, models.Model):
     """The roles of a person in a project: one or more.
 
     `claim_cursor` is the queue position before which nothing is left for this person to claim: it makes
@@ -171,6 +179,8 @@ class Membership(models.Model):
     `recheck_gap` is how many claims from the queue still come before the next recheck may.
     `guideline_seen` is the version of the guidelines that they have read last (0: none).
     """
+
+    EDITED = ("is_annotator", "is_adjudicator", "is_admin")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
@@ -206,12 +216,14 @@ class Membership(models.Model):
         return tuple(role for role, has in held if has)
 
 
-class Subset(models.Model):
+class Subset(Versioned, models.Model):
     """A named part of a project's data.
 
     `suspend_on_user_turn`: an error run does not propagate past a user message (docs/design.md, "Labels and
     propagation"; right for BFCL-like multi-turn tasks, wrong for τ²-like conversations).
     """
+
+    EDITED = ("suspend_on_user_turn",)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subsets")
     name = models.SlugField(_("name"), max_length=64)

@@ -42,6 +42,17 @@ def excerpt(key: str) -> str:
     return key[:80].encode("ascii", "backslashreplace").decode()
 
 
+class Version(serializers.CharField):
+    """Which values somebody began from, in a request to change them."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        help_text = (
+            "The `version` that one began from. If it is another by now, nothing is saved: 409 "
+            "`stale_version`, whose details say what is there. Without it, it is written over."
+        )
+        super().__init__(required=False, max_length=64, help_text=help_text, **kwargs)
+
+
 class StoredText(serializers.CharField):
     """A text column that holds the reversible escape of core.text: out goes what came in."""
 

@@ -14,7 +14,7 @@ from annotation.core.judging.settings import NUMBER_ERRORS
 from annotation.language import translated, translated_lazy
 from annotation.reports.judging.baseline import training
 
-from .base import MAX_BIGINT, Input, Output, Query, Sentence, Whole
+from .base import MAX_BIGINT, Input, Output, Query, Sentence, Version, Whole
 
 Field = serializers.Field[Any, Any, Any, Any]
 JUDGE_KINDS = list(KINDS)
@@ -131,6 +131,7 @@ class Judge(Output):
     training = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField()
     retired_at = serializers.DateTimeField(allow_null=True)
+    version = serializers.CharField(help_text="Names the settings as they are.")
 
     def get_fields(self) -> dict[str, Field]:
         """Its settings among the others."""
@@ -221,6 +222,7 @@ class JudgeChanges(JudgeSettings):
     """Changed settings of a judge."""
 
     name = serializers.CharField(required=False, max_length=settings.NAME.max_length)
+    version = Version()
 
 
 class SuggestionOptions(Query):

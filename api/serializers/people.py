@@ -10,7 +10,7 @@ from annotation.models import User
 from annotation.services.accounts import MAX_TOKEN_DAYS
 from annotation.services.projects.invitations import MAX_NAME
 
-from .base import Input, Output, Roles, StoredText, Whole, words
+from .base import Input, Output, Roles, StoredText, Version, Whole, words
 
 
 class Person(Output):
@@ -90,6 +90,7 @@ class Member(Output):
     id = serializers.IntegerField()
     user = Person()
     roles = Roles()
+    version = serializers.CharField(help_text="Names the roles as they are.")
     created_at = serializers.DateTimeField()
 
 
@@ -97,6 +98,7 @@ class MemberChange(Input):
     """The roles from now on."""
 
     roles = Roles()
+    version = Version()
 
 
 class Invitation(Output):

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from annotation.core.vocabulary import SuggestionPolicy
 from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS
 
-from .base import Input, Output, Whole, words
+from .base import Input, Output, Version, Whole, words
 from .people import Person
 
 POLICIES = words(SuggestionPolicy)
@@ -35,10 +35,11 @@ class Project(Output):
     show_reference_answer = serializers.BooleanField()
     show_reward_hints = serializers.BooleanField()
     carry_forward = serializers.BooleanField()
+    version = serializers.CharField(help_text="Names the settings as they are.")
     created_at = serializers.DateTimeField()
 
 
-class ProjectChange(Input):
+class Settings(Input):
     """Settings; what is left out stays. The number of annotators is locked after the first claim."""
 
     name = serializers.CharField(required=False, max_length=120)
@@ -55,7 +56,13 @@ class ProjectChange(Input):
     carry_forward = serializers.BooleanField(required=False)
 
 
-class NewProject(ProjectChange):
+class ProjectChange(Settings):
+    """Settings; what is left out stays. The number of annotators is locked after the first claim."""
+
+    version = Version()
+
+
+class NewProject(Settings):
     """A new project; without a slug it is made from the name."""
 
     name = serializers.CharField(max_length=120)
@@ -75,6 +82,12 @@ class NewGuideline(Input):
     """The guidelines from now on. The same text again makes no new version."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=200_000)
+    based_on = Whole(
+        required=False,
+        min_value=0,
+        help_text="The version whose text was changed; 0 for none. If another one is in force by now, "
+        "nothing is saved: 409 `stale_version`, whose details hold its text.",
+    )
 
 
 class Subset(Output):
@@ -82,6 +95,7 @@ class Subset(Output):
 
     name = serializers.CharField()
     suspend_on_user_turn = serializers.BooleanField()
+    version = serializers.CharField(help_text="Names what can be changed as it is.")
     created_at = serializers.DateTimeField()
 
 
@@ -89,6 +103,7 @@ class SubsetChange(Input):
     """The effect of user messages on the propagation rule."""
 
     suspend_on_user_turn = serializers.BooleanField()
+    version = Version()
 
 
 class NewSubset(Input):

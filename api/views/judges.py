@@ -83,7 +83,9 @@ class OneJudge(View):
         """Change what is given. What its answers depend on is locked (409) once it has suggestions. For
         admins."""
         judge = _found(self, pk)
-        suggest.update_judge(actor=self.user, judge=judge, values=self.parsed(shapes.JudgeChanges))
+        values = self.parsed(shapes.JudgeChanges)
+        version = values.pop("version", None)
+        suggest.update_judge(actor=self.user, judge=judge, values=values, version=version)
         return Response(shapes.Judge(_found(self, pk)).data)
 
 

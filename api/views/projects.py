@@ -48,11 +48,11 @@ class OneProject(ProjectView):
     )
     def patch(self, request: Request, slug: str) -> Response:
         """Change settings; what is left out stays. For admins. The number of annotators is locked (409) after
-        the first claim."""
+        the first claim. With `version`, nothing is saved (409) if somebody else has changed them since."""
         project = self.project()
-        changed = projects.update_project(
-            actor=self.user, project=project, values=self.parsed(shapes.ProjectChange)
-        )
+        values = self.parsed(shapes.ProjectChange)
+        version = values.pop("version", None)
+        changed = projects.update_project(actor=self.user, project=project, values=values, version=version)
         return Response(shapes.Project(changed).data)
 
 
@@ -71,9 +71,7 @@ class Guidelines(ProjectView):
     def post(self, request: Request, slug: str) -> Response:
         """Put a new version in force. For admins. The same text again makes no new version."""
         project = self.project()
-        made = projects.write_guidelines(
-            actor=self.user, project=project, text=self.parsed(shapes.NewGuideline)["text"]
-        )
+        made = projects.write_guidelines(actor=self.user, project=project, **self.parsed(shapes.NewGuideline))
         return Response(shapes.Guideline(made).data, status=status.HTTP_201_CREATED)
 
 

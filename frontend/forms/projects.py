@@ -148,4 +148,4 @@ class InviteForm(RolesForm):
 class SubsetForm(forms.Form):
     """A form for the effect of user messages on the propagation rule in a subset."""
 
-    suspend_on_user_turn = forms.BooleanField(required=False)
+    suspend_on_user_turn = forms.BooleanField(label=_("A user message suspends an error run"), required=False)

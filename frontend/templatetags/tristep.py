@@ -23,9 +23,10 @@ from annotation.core.vocabulary import (
     Role,
     TrajectoryState,
 )
+from annotation.models.versioned import Versioned
 from annotation.reports.cases.error_graphs import NumberedError
 from frontend import context
-from frontend.rendering import history_text, transcript
+from frontend.rendering import began, history_text, transcript
 from frontend.rendering import identity as identities
 from frontend.rendering.icons import ICONS
 from frontend.rendering.tables import cells
@@ -54,6 +55,12 @@ BADGES = {
     InvitationState.DECLINED: "bad",
     InvitationState.WITHDRAWN: "outline",
 }
+
+
+@register.filter
+def begun(row: Versioned) -> str:
+    """The hidden field `began` of a form that shows all that people edit of a row."""
+    return began.begun(row.version, row.edited())
 
 
 def state_names() -> dict[str, str]:

@@ -12,6 +12,7 @@ from annotation.core.vocabulary import ImportState
 from annotation.models import ImportFile, Trajectory
 from annotation.services import ingest
 from tests import people
+from tests.frontend.beginning import seen
 
 RECORDS = people.jsonl(people.make_records(2))
 BROKEN = b'{"messages": []}\n{broken\n'
@@ -195,7 +196,7 @@ def test_import_of_tasks_in_several_turns_offers_that_user_messages_suspend_erro
     ingest.run_import(source_id=row.pk)
     page = text(client.get(url))
     assert offer in page and "35.5 %" in page and "1 of the new trajectories in “turns” is a task" in page
-    client.post(at("subset", "bench", row.subset_id), {"suspend_on_user_turn": "on"})
+    client.post(at("subset", "bench", row.subset_id), {"suspend_on_user_turn": "on", **seen(row.subset)})
     row.subset.refresh_from_db()
     assert row.subset.suspend_on_user_turn
     assert offer not in text(client.get(url))

@@ -123,9 +123,11 @@ def test_judge_form_takes_what_it_shows(browse, at):
     client.post(at("judge-create", "bench", "openai_compatible"), {**SERVER, "path": "/deep/er/"})
     judge = Judge.objects.get()
     assert judge.base_url == f"{URL}/deep/er"
-    form = client.get(at("judge-edit", "bench", judge.pk)).context["form"]
+    page = client.get(at("judge-edit", "bench", judge.pk)).context
+    form = page["form"]
     values = {field.name: field.value() for field in form}
     again = {name: "" if value is None else value for name, value in values.items() if value is not False}
+    again["began"] = page["began"]
     assert client.post(at("judge-edit", "bench", judge.pk), again).status_code == 302
     after = Judge.objects.get()
     assert (after.base_url, after.sampling, after.price_input) == (
@@ -199,7 +201,8 @@ def test_judge_with_suggestions_is_locked_in_what_its_answers_depend_on(browse, 
     fields = page.context["form"].fields
     assert fields["model"].disabled and fields["prompt_version"].disabled
     assert not fields["price_input"].disabled
-    client.post(url, {**SERVER, "name": "Wise", "model": "other", "temperature": "2", "price_input": "9"})
+    given = {"name": "Wise", "model": "other", "temperature": "2", "price_input": "9"}
+    client.post(url, {**SERVER, **given, "began": page.context["began"]})
     judge.refresh_from_db()
     assert (judge.name, judge.model, judge.price_input) == ("Wise", "sage-1", 9)
     assert judge.sampling["temperature"] == 0.5

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from annotation.models import Membership
 from tests import people
+from tests.frontend.beginning import seen
 
 
 def test_roles_are_changed_and_one_is_needed(browse, cast, at):
     client, row = browse("admin"), Membership.objects.get(user=cast.ann)
-    client.post(at("member", "bench", row.pk), {"is_adjudicator": "on"})
+    client.post(at("member", "bench", row.pk), {"is_adjudicator": "on", **seen(row)})
     row.refresh_from_db()
     assert (row.is_annotator, row.is_adjudicator) == (False, True)
-    client.post(at("member", "bench", row.pk))
+    client.post(at("member", "bench", row.pk), seen(row))
     row.refresh_from_db()
     assert row.is_adjudicator
 
@@ -28,7 +29,7 @@ def test_member_who_is_removed_is_out_and_their_labels_stay(browse, cast, at):
 def test_member_who_is_the_last_admin_cannot_leave(browse, cast, at, text):
     row = Membership.objects.get(user=cast.admin)
     for form in ({"remove": "1"}, {"is_annotator": "on"}):
-        response = browse("admin").post(at("member", "bench", row.pk), form)
+        response = browse("admin").post(at("member", "bench", row.pk), {**form, **seen(row)})
         assert response.status_code == 409
         assert "A project needs an admin" in text(response)
     row.refresh_from_db()

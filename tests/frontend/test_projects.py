@@ -11,6 +11,7 @@ from annotation.services.projects import settings
 from api.serializers import projects
 from frontend.forms.projects import SettingsForm
 from tests import people
+from tests.frontend.beginning import seen
 
 SETTINGS = {
     "name": "Renamed",
@@ -27,7 +28,7 @@ SETTINGS = {
 
 
 def test_settings_of_a_project_are_on_the_page_and_in_the_api():
-    change = set(projects.ProjectChange().fields)
+    change = set(projects.ProjectChange().fields) - {"version"}
     assert change == settings.SETTINGS == set(SettingsForm.base_fields)
     assert change <= set(projects.Project().fields)
 
@@ -62,7 +63,8 @@ def test_project_is_started_by_nobody_else(browse, at, who):
 
 
 def test_settings_are_saved(browse, cast, at):
-    assert browse("admin").post(at("project-settings", "bench"), SETTINGS).status_code == 302
+    form = {**SETTINGS, **seen(cast.project)}
+    assert browse("admin").post(at("project-settings", "bench"), form).status_code == 302
     project = Project.objects.get()
     saved = (project.name, project.annotators_per_trajectory, project.suggestion_policy)
     assert saved == ("Renamed", 3, "never")
@@ -77,7 +79,8 @@ def test_settings_fix_the_number_of_annotators_after_the_first_claim(browse, cas
     assert "Cannot be changed: a trajectory has been claimed" in text(
         client.get(at("project-settings", "bench"))
     )
-    assert client.post(at("project-settings", "bench"), SETTINGS).status_code == 302
+    form = {**SETTINGS, **seen(cast.project)}
+    assert client.post(at("project-settings", "bench"), form).status_code == 302
     project = Project.objects.get()
     assert project.annotators_per_trajectory == 2
     assert project.name == "Renamed"
@@ -96,9 +99,9 @@ def test_subset_is_told_how_user_messages_count(browse, cast, at):
     people.import_records(cast.project, 1)
     subset = Subset.objects.get()
     client = browse("admin")
-    client.post(at("subset", "bench", subset.pk), {"suspend_on_user_turn": "on"})
+    client.post(at("subset", "bench", subset.pk), {"suspend_on_user_turn": "on", **seen(subset)})
     assert Subset.objects.get().suspend_on_user_turn
-    client.post(at("subset", "bench", subset.pk))
+    client.post(at("subset", "bench", subset.pk), seen(Subset.objects.get()))
     assert not Subset.objects.get().suspend_on_user_turn
 
 
@@ -118,7 +121,7 @@ def test_guidelines_are_rendered_harmlessly_in_versions(browse, cast, at, text):
     )
     preview = text(client.post(at("guidelines-edit", "bench"), {"text": evil, "preview": "1"}))
     assert Guideline.objects.count() == 1
-    client.post(at("guidelines-edit", "bench"), {"text": evil})
+    client.post(at("guidelines-edit", "bench"), {"text": evil, "began": "1"})
     page = text(browse("ann").get(at("guidelines", "bench")))
     for body in (preview, page):
         assert "<h2>Rules</h2>" in body
@@ -138,7 +141,7 @@ def test_guidelines_that_are_the_same_again_make_no_version(browse, at):
 
 
 def test_audit_log_says_who_did_what(browse, cast, at, text):
-    browse("admin").post(at("project-settings", "bench"), SETTINGS)
+    browse("admin").post(at("project-settings", "bench"), {**SETTINGS, **seen(cast.project)})
     page = text(browse("admin").get(at("audit", "bench")))
     assert "changed the settings" in page
     assert "created the project" in page

@@ -10,6 +10,7 @@ from annotation.models import Adjudication, Assignment, Membership, Project, Use
 from annotation.policies import Actor, require
 
 from .. import audit, claim_expiry
+from ..transitions import require_version
 
 NO_ROLE = translatable("Choose at least one role.")
 
@@ -40,15 +41,24 @@ def set_roles(
     is_annotator: bool = False,
     is_adjudicator: bool = False,
     is_admin: bool = False,
+    version: str | None = None,
 ) -> Membership:
     """Set the roles of a member. The last admin cannot lose the role; open work of a role that is lost goes
-    back to the others."""
+    back to the others. Raises StaleVersion when the roles are no longer at the `version` that the actor began
+    from."""
     require(actor, "members.change", membership)
-    return _set_roles(actor, membership.project, membership.user, is_annotator, is_adjudicator, is_admin)
+    project, user = membership.project, membership.user
+    return _set_roles(actor, project, user, is_annotator, is_adjudicator, is_admin, version)
 
 
 def _set_roles(
-    actor: Actor, project: Project, user: User, is_annotator: bool, is_adjudicator: bool, is_admin: bool
+    actor: Actor,
+    project: Project,
+    user: User,
+    is_annotator: bool,
+    is_adjudicator: bool,
+    is_admin: bool,
+    version: str | None = None,
 ) -> Membership:
     if not (is_annotator or is_adjudicator or is_admin):
         raise Invalid(NO_ROLE, fields={"roles": NO_ROLE})
@@ -59,6 +69,8 @@ def _set_roles(
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     held = {"is_annotator": is_annotator, "is_adjudicator": is_adjudicator, "is_admin": is_admin}
     current = Membership.objects.filter(project=project, user=user).first()
+    if current is not None:
+        require_version(current, version, held)
     if current is not None and current.is_admin and not is_admin:
         _keep_an_admin(project, current)
     # before the membership: trajectories are locked first, here as in claiming

@@ -10,29 +10,15 @@ from django.utils.text import slugify
 from django.utils.translation import get_language
 
 from annotation.core.default_guideline import default_guideline
-from annotation.core.errors import Invalid, Locked
+from annotation.core.errors import Invalid, Locked, StaleVersion
 from annotation.core.i18n import translatable
 from annotation.models import Assignment, Guideline, Membership, Project, Subset, Trajectory, User
 from annotation.policies import Actor, recorded, require
 
 from .. import audit
+from ..transitions import CHANGED_MEANWHILE, require_version
 
-SETTINGS = frozenset(
-    {
-        "name",
-        "description",
-        "annotators_per_trajectory",
-        "claim_limit",
-        "claim_days",
-        "recheck_percent",
-        "retest_percent",
-        "retest_days",
-        "suggestion_policy",
-        "show_reference_answer",
-        "show_reward_hints",
-        "carry_forward",
-    }
-)
+SETTINGS = frozenset(Project.EDITED)
 
 
 def _clean(project: Project) -> None:
@@ -94,9 +80,11 @@ def create_project(
 
 
 @transaction.atomic
-def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any]) -> Project:
+def update_project(
+    *, actor: Actor, project: Project, values: Mapping[str, Any], version: str | None = None
+) -> Project:
     """Change settings. N is locked after the first claim; the free slots of every trajectory follow it
-    before."""
+    before. Raises StaleVersion when they are no longer at the `version` that the actor began from."""
     require(actor, "project.change", project)
     unknown = set(values) - SETTINGS
     if unknown:
@@ -105,6 +93,7 @@ def update_project(*, actor: Actor, project: Project, values: Mapping[str, Any])
             fields=dict.fromkeys(sorted(unknown), translatable("Unknown setting.")),
         )
     current = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    require_version(current, version, values)
     before = {key: getattr(current, key) for key in values}
     for key, value in values.items():
         setattr(current, key, value)
@@ -138,13 +127,19 @@ def close_checklist(*, actor: Actor, project: Project) -> None:
 
 
 @transaction.atomic
-def write_guidelines(*, actor: Actor, project: Project, text: str) -> Guideline:
-    """Put a new version of the guidelines in force; the same text again makes no version."""
+def write_guidelines(*, actor: Actor, project: Project, text: str, based_on: int | None = None) -> Guideline:
+    """Put a new version of the guidelines in force; the same text again makes no version.
+
+    `based_on` is the version whose text the actor changed, 0 for none. Raises StaleVersion when another one
+    is in force by now, whose text the details hold.
+    """
     require(actor, "project.change", project)
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     newest = Guideline.objects.filter(project=project).order_by("-version").first()
     if newest is not None and newest.text == text:
         return newest
+    if newest is not None and based_on not in (None, newest.version):
+        raise StaleVersion(CHANGED_MEANWHILE, details={"version": newest.version, "text": newest.text})
     guideline = Guideline.objects.create(
         project=project,
         version=newest.version + 1 if newest else 1,
@@ -194,16 +189,22 @@ def ensure_subset(
 
 
 @transaction.atomic
-def update_subset(*, actor: Actor, subset: Subset, suspend_on_user_turn: bool) -> Subset:
-    """Change how the propagation rule treats user messages in a subset."""
+def update_subset(
+    *, actor: Actor, subset: Subset, suspend_on_user_turn: bool, version: str | None = None
+) -> Subset:
+    """Change how the propagation rule treats user messages in a subset. Raises StaleVersion when it is no
+    longer at the `version` that the actor began from."""
     require(actor, "project.change", subset)
-    subset.suspend_on_user_turn = suspend_on_user_turn
-    subset.save(update_fields=["suspend_on_user_turn"])
-    audit.record(
-        actor=actor,
-        verb="subset.change",
-        project=subset.project,
-        obj=subset,
-        suspend_on_user_turn=suspend_on_user_turn,
-    )
-    return subset
+    current = Subset.objects.select_for_update(no_key=True).get(pk=subset.pk)
+    require_version(current, version, {"suspend_on_user_turn": suspend_on_user_turn})
+    if current.suspend_on_user_turn != suspend_on_user_turn:
+        current.suspend_on_user_turn = suspend_on_user_turn
+        current.save(update_fields=["suspend_on_user_turn"])
+        audit.record(
+            actor=actor,
+            verb="subset.change",
+            project=subset.project,
+            obj=current,
+            suspend_on_user_turn=suspend_on_user_turn,
+        )
+    return current

@@ -23,6 +23,7 @@ from annotation.policies import Actor, recorded, require
 from annotation.providers import Hooks, Provider, create
 
 from .. import audit
+from ..transitions import require_version
 
 
 @transaction.atomic
@@ -52,11 +53,15 @@ def create_judge(*, actor: Actor, project: Project, name: str, kind: str, **valu
 
 
 @transaction.atomic
-def update_judge(*, actor: Actor, judge: Judge, values: Mapping[str, Any]) -> Judge:
-    """Change a judge. Raises Locked for what its answers depend on, once it has suggestions."""
+def update_judge(
+    *, actor: Actor, judge: Judge, values: Mapping[str, Any], version: str | None = None
+) -> Judge:
+    """Change a judge. Raises Locked for what its answers depend on, once it has suggestions, and StaleVersion
+    when it is no longer at the `version` that the actor began from."""
     require(actor, "judges.change", judge)
     _known(values)
     current = Judge.objects.select_for_update(no_key=True).get(pk=judge.pk)
+    require_version(current, version, values)
     changed = sorted(name for name, value in values.items() if getattr(current, name) != value)
     before = current.setting_values()
     if specification.columns(defining=True) & set(changed) and _has_suggested(current):

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import policies
-from annotation.core.errors import Conflict, Invalid, TristepError
+from annotation.core.errors import Conflict, Invalid, StaleVersion, TristepError
 from annotation.core.judging import settings as specification
 from annotation.core.judging.kinds import KINDS, JudgeKind, runnable_kinds
 from annotation.core.judging.prompts import VERSIONS, template
@@ -31,8 +31,10 @@ from annotation.services import suggest
 from frontend.forms import add_errors
 from frontend.forms.judges import NameForm, SuggestionFileForm, form_of
 from frontend.pages.judging.judge_figures import compared
+from frontend.pages.shared.collision import collide
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
 from frontend.pages.shared.list_page import Empty, ListPage, show
+from frontend.rendering.began import BEGAN, begun, read
 from frontend.rendering.tables import Column, Table, at, cells
 from frontend.templatetags.judging import count, money, run_badge, run_state
 from frontend.templatetags.tristep import percent
@@ -185,7 +187,7 @@ def _form_page(opened: ProjectPage, kind: JudgeKind, form: NameForm, **context: 
     return opened.render(
         "judging/form.html",
         SECTION,
-        status=400 if form.errors else 200,
+        status=409 if context.get("collision") else 400 if form.errors else 200,
         form=form,
         kind=kind,
         allowed=suggest.operator().addresses,
@@ -222,20 +224,33 @@ def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     kind = KINDS[judge.kind]
     locked = judge_overview.locked(judge)
     given = request.POST if request.method == "POST" else None
-    form = form_of(kind)(given, initial=form_of(kind).of(judge))
+    values = form_of(kind).of(judge)
+    form = form_of(kind)(given, initial=values)
+    began = begun(judge.version, values) if given is None else given.get(BEGAN, "")
+    collision = None
     if locked:
         form.lock()
     if given is not None and form.is_valid():
         try:
-            suggest.update_judge(actor=opened.user, judge=judge, values=form.values())
+            suggest.update_judge(
+                actor=opened.user, judge=judge, values=form.values(), version=read(given).version
+            )
         except Invalid as error:
             add_errors(form, error)
+        except StaleVersion:
+            judge.refresh_from_db()
+            values = form_of(kind).of(judge)
+            began = begun(judge.version, values)
+            collision = collide(opened, judge, form, values, take=request.path)
+            form = form_of(kind)(initial=collision.values)
+            if locked:
+                form.lock()
         except Conflict as error:
             form.add_error(None, translated(error.message))
         else:
             messages.success(request, _("Saved."))
             return redirect("frontend:judge", slug, pk)
-    return _form_page(opened, kind, form, judge=judge, locked=locked)
+    return _form_page(opened, kind, form, judge=judge, locked=locked, began=began, collision=collision)
 
 
 def _facts(judge: Judge) -> list[tuple[str, str]]:

@@ -18,15 +18,17 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
-from annotation.core.errors import Invalid
+from annotation.core.errors import Invalid, StaleVersion
 from annotation.core.vocabulary import InvitationState
 from annotation.models import Invitation, Membership
 from annotation.services import projects
 from frontend import mail
 from frontend.forms import add_errors
 from frontend.forms.projects import InviteForm, RolesForm
+from frontend.pages.shared.collision import collide
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import ListPage, show
+from frontend.rendering.began import begun, read
 from frontend.rendering.jinja import Macros
 from frontend.rendering.tables import Column, at, cells
 
@@ -55,7 +57,7 @@ def _list(opened: ProjectPage) -> ListPage:
             "roles",
             _("Roles"),
             lambda row: "; ".join(row.roles),
-            lambda row: member_cells.roles(row, address(row), token),
+            lambda row: member_cells.roles(row, address(row), token, begun(row.version, row.edited())),
         ),
         Column(
             "", _("Actions"), cell=lambda row: member_cells.acts(row, address(row), token), look="actions"
@@ -80,7 +82,7 @@ def _page(opened: ProjectPage, *, invite: InviteForm | None = None, **extra: Any
         "members",
         _list(opened),
         "projects/members.html",
-        status=400 if invite.is_bound and invite.errors else 200,
+        status=409 if "collision" in extra else 400 if invite.is_bound and invite.errors else 200,
         invitations=policies.visible(opened.user, invitations)[:INVITATIONS_SHOWN],
         renewable=(InvitationState.PENDING, InvitationState.EXPIRED),
         mail_server=settings.MAIL_ENABLED,
@@ -96,7 +98,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 @require_POST
-def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+def change(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     """Set the roles of a member, or remove them."""
     opened = open_project(request, slug, MEMBERS_VERB)
     found = Membership.objects.filter(project=opened.project).select_related("user", "project")
@@ -111,7 +113,15 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("A member needs at least one role. Nothing was changed."))
     else:
-        projects.set_roles(actor=opened.user, membership=membership, **form.cleaned_data)
+        version = read(request.POST).version
+        try:
+            projects.set_roles(actor=opened.user, membership=membership, **form.cleaned_data, version=version)
+        except StaleVersion:
+            membership.refresh_from_db()
+            theirs, take = membership.edited(), reverse("frontend:members", args=[slug])
+            now, subject = begun(membership.version, theirs), str(membership.user)
+            collision = collide(opened, membership, form, theirs, take=take, subject=subject, began=now)
+            return _page(opened, collision=collision)
         messages.success(request, _("The roles of %(name)s are saved.") % {"name": membership.user})
     return redirect("frontend:members", slug)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import Prefetch
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import truncatewords
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import policies
-from annotation.core.errors import Invalid, Locked
+from annotation.core.errors import Invalid, Locked, StaleVersion
 from annotation.language import translated
 from annotation.models import Assignment, Guideline, Membership, Project, Subset
 from annotation.services import noted_reads
@@ -22,9 +24,11 @@ from annotation.services import projects as service
 from frontend.forms import add_errors
 from frontend.forms.projects import CreateForm, GuidelinesForm, SettingsForm, SubsetForm
 from frontend.pages.influence import influence
-from frontend.pages.shared.common import open_project, person
+from frontend.pages.shared.collision import Collision, collide, last_change
+from frontend.pages.shared.common import ProjectPage, open_project, person
 from frontend.pages.shared.list_page import Empty, ListPage, show_site
 from frontend.rendering import markdown
+from frontend.rendering.began import BEGAN, begun, read
 from frontend.rendering.tables import Column, at, cells
 from frontend.rendering.text_diff import changes
 from frontend.rendering.transcript import escape_control_chars
@@ -98,40 +102,64 @@ def create(request: HttpRequest) -> HttpResponse:
     )
 
 
-@require_http_methods(["GET", "POST"])
-def settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """The settings of a project for its admins; N is fixed once a trajectory has been claimed."""
-    opened = open_project(request, slug, "project.change")
-    project, user = opened.project, opened.user
-    locked = policies.visible(user, Assignment.objects.filter(project=project)).exists()
-    form = SettingsForm(
-        request.POST or None, initial={name: getattr(project, name) for name in SettingsForm.base_fields}
-    )
-    if locked:
+def _settings_form(opened: ProjectPage, values: dict[str, Any], given: QueryDict | None) -> SettingsForm:
+    form = SettingsForm(given, initial=values)
+    if policies.visible(opened.user, Assignment.objects.filter(project=opened.project)).exists():
         form.fields["annotators_per_trajectory"].disabled = True
         form.fields["annotators_per_trajectory"].help_text = _(
             "Cannot be changed: a trajectory has been claimed, and all figures assume the same number "
             "of annotators."
         )
-    if request.method == "POST" and form.is_valid():
+    return form
+
+
+def _settings_page(
+    opened: ProjectPage, form: SettingsForm, began: str, collision: Collision | None = None
+) -> HttpResponse:
+    subsets = policies.visible(opened.user, Subset.objects.filter(project=opened.project))
+    return opened.render(
+        "projects/settings.html",
+        "settings",
+        status=409 if collision else 400 if form.errors else 200,
+        form=form,
+        began=began,
+        collision=collision,
+        subsets=subsets,
+        **influence.switches(opened),
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """The settings of a project for its admins; N is fixed once a trajectory has been claimed."""
+    opened = open_project(request, slug, "project.change")
+    project = opened.project
+    values = project.edited()
+    if request.method == "GET":
+        return _settings_page(opened, _settings_form(opened, values, None), begun(project.version, values))
+    form = _settings_form(opened, values, request.POST)
+    if form.is_valid():
         try:
-            service.update_project(actor=user, project=project, values=form.cleaned_data)
+            service.update_project(
+                actor=opened.user,
+                project=project,
+                values=form.cleaned_data,
+                version=read(request.POST).version,
+            )
         except Invalid as error:
             add_errors(form, error)
+        except StaleVersion:
+            project.refresh_from_db()
+            values = project.edited()
+            found = collide(opened, project, form, values, take=request.path)
+            merged = _settings_form(opened, found.values, None)
+            return _settings_page(opened, merged, begun(project.version, values), found)
         except Locked as error:
             form.add_error("annotators_per_trajectory", translated(error.message))
         else:
             messages.success(request, _("The settings are saved."))
             return redirect("frontend:project-settings", slug)
-    subsets = policies.visible(user, Subset.objects.filter(project=project))
-    return opened.render(
-        "projects/settings.html",
-        "settings",
-        status=400 if form.errors else 200,
-        form=form,
-        subsets=subsets,
-        **influence.switches(opened),
-    )
+    return _settings_page(opened, form, request.POST.get(BEGAN, ""))
 
 
 @require_POST
@@ -142,7 +170,17 @@ def subset(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     row = get_object_or_404(policies.visible(opened.user, found), pk=pk)
     form = SubsetForm(request.POST)
     if form.is_valid():
-        service.update_subset(actor=opened.user, subset=row, **form.cleaned_data)
+        began = read(request.POST)
+        try:
+            service.update_subset(actor=opened.user, subset=row, **form.cleaned_data, version=began.version)
+        except StaleVersion:
+            row.refresh_from_db()
+            theirs, take = row.edited(), reverse("frontend:project-settings", args=[slug])
+            now = begun(row.version, theirs)
+            collision = collide(opened, row, form, theirs, take=take, subject=row.name, began=now)
+            values = opened.project.edited()
+            shown = _settings_form(opened, values, None)
+            return _settings_page(opened, shown, begun(opened.project.version, values), collision)
         messages.success(request, _("The subset %(name)s is saved.") % {"name": row.name})
     return redirect("frontend:project-settings", slug)
 
@@ -191,22 +229,37 @@ def guidelines_edit(request: HttpRequest, slug: str) -> HttpResponse:
     rows = policies.visible(opened.user, Guideline.objects.filter(project=opened.project))
     newest = rows.order_by("-version").first()
     form = GuidelinesForm(request.POST or None, initial={"text": newest.text if newest else ""})
-    preview, text = None, ""
+    # the number of the version that the text was made from; 0 for none
+    began = request.POST.get(BEGAN, "") if request.method == "POST" else str(newest.version if newest else 0)
+    preview, text, collision = None, "", None
     if request.method == "POST" and form.is_valid():
         text = form.cleaned_data["text"].replace("\r\n", "\n")
         if "preview" in request.POST:
             preview = markdown.render(text)
         else:
-            saved = service.write_guidelines(actor=opened.user, project=opened.project, text=text)
-            messages.success(
-                request, _("Version %(number)d is now the current one.") % {"number": saved.version}
-            )
-            return redirect("frontend:guidelines", slug)
+            based_on = int(began) if re.fullmatch("[0-9]{1,9}", began) else -1
+            try:
+                saved = service.write_guidelines(
+                    actor=opened.user, project=opened.project, text=text, based_on=based_on
+                )
+            except StaleVersion:
+                newest = rows.select_related("created_by").latest("version")
+                collision = Collision(
+                    last_change(opened, newest), request.path, changes=changes(newest.text, text)
+                )
+                form, began = GuidelinesForm(initial={"text": text}), str(newest.version)
+            else:
+                messages.success(
+                    request, _("Version %(number)d is now the current one.") % {"number": saved.version}
+                )
+                return redirect("frontend:guidelines", slug)
     return opened.render(
         "projects/guidelines_edit.html",
         "guidelines",
-        status=400 if form.errors else 200,
+        status=409 if collision else 400 if form.errors else 200,
         form=form,
+        began=began,
+        collision=collision,
         preview=preview,
         newest=newest,
         changes=changes(newest.text if newest else "", text) if preview is not None else [],
