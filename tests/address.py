@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
+from frontend.rendering.began import begun
 from tests.ids import Id
 from tests.world import World
 
@@ -83,6 +84,16 @@ def pair(**more: str) -> Fill:
 def of_release(name: str) -> Fill:
     """Something of the release, by its id in the world."""
     return lambda world: {**version()(world), "pk": world.ids[name]}
+
+
+def seen(name: str, /, **body: Any) -> Fill:
+    """A form that shows a row as it is, by its id in the world, and changes it."""
+
+    def fill(world: World) -> Mapping[str, Any]:
+        row = world.ids[name].table._base_manager.get(pk=world.ids[name])
+        return {**body, "began": begun(row.version, row.edited())}
+
+    return fill
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.address import Address, answer, chosen, kind, looks, pk, run_action, slug, within
+from tests.address import Address, answer, chosen, kind, looks, pk, run_action, seen, slug, within
 from tests.release_addresses import release_api, release_pages
 from tests.world import World
 
@@ -59,13 +59,13 @@ def _pages() -> Iterator[Address]:
         yield Address(f + "claims-take-back", slug, whose, body=chosen(whose))
     yield Address(f + "cases-take-back", slug, body=chosen("case"))
     yield Address(f + "imports-discard", slug)
-    yield Address(f + "guidelines-edit", slug, body={"text": "New"})
+    yield Address(f + "guidelines-edit", slug, body={"text": "New", "began": "1"})
     yield from looks(f, "look-again-undo", "1")
-    yield Address(f + "subset", pk("subset", of_project=True), body={"suspend_on_user_turn": "on"})
+    yield Address(f + "subset", pk("subset", of_project=True), body=seen("subset", suspend_on_user_turn="on"))
     yield Address(f + "invite", slug, body={"is_annotator": "on"})
     yield Address(f + "invitation-renew", pk("invitation", of_project=True))
     yield Address(f + "invitation-revoke", pk("invitation", of_project=True))
-    yield Address(f + "member", pk("member", of_project=True), body={"is_annotator": "on"})
+    yield Address(f + "member", pk("member", of_project=True), body=seen("member", is_annotator="on"))
     yield Address(f + "import-status", slug)
     yield Address(f + "import-detail", pk("import", of_project=True))
     for name in ("import-abandon", "import-options", "import-start", "import-suggestions"):
@@ -134,7 +134,7 @@ def _judging_pages() -> Iterator[Address]:
     yield Address(f + "judge-create", kind("oracle"), "none")
     for whose in ("judge", "judge-server"):
         yield Address(f + "judge", pk(whose, of_project=True), whose)
-    yield Address(f + "judge-edit", pk("judge", of_project=True), body={"name": "Other"})
+    yield Address(f + "judge-edit", pk("judge", of_project=True), body=seen("judge", name="Other"))
     for name in ("judge-retire", "judge-restore", "judge-import", "judge-recalibration"):
         yield Address(f + name, pk("judge", of_project=True))
     yield Address(f + "judge-workshop", pk("judge-server", of_project=True), body={"size": "1", "seed": "1"})

@@ -1,4 +1,4 @@
-"""`version`: to change what somebody else has changed meanwhile is refused, and the answer says what is there."""
+"""`version`: who changes what somebody else has changed meanwhile is refused, and told what is there."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
     opened = open_project(request, slug, "project.change")
     project = opened.project
     values = project.edited()
-    if request.method == "GET":
+    if not request.POST:
         return _settings_page(opened, _settings_form(opened, values, None), begun(project.version, values))
     form = _settings_form(opened, values, request.POST)
     if form.is_valid():
