@@ -68,7 +68,7 @@ def _said_too(value: object) -> TypeGuard[str]:
 class _Pattern:
     text: str
     words: tuple[str, ...]
-    """What stands before, between and after the values."""
+    """The words before, between and after the values."""
     names: tuple[str, ...]
 
     def values(self, sentence: str) -> dict[str, str] | None:

@@ -26,7 +26,7 @@ LEFT_OUT: Final = {
     "frontend.apps",
     "frontend.formats",
 }
-"""What Django starts or keeps by itself."""
+"""Modules that Django starts or keeps by itself."""
 
 Imports = Mapping[str, frozenset[str]]
 """Room -> the rooms that its modules import, itself left out."""

@@ -29,7 +29,7 @@ CITED_FILE = re.compile(r"[\w/-]+\.(?:md|py)")
 BETWEEN_WORDS = re.compile(r"[\s`'\"“”(),;:]+|\.(?=\s|$)")
 OLD_DESIGN = re.compile(r"\bDESIGN(?:\.md| §)|\bDATA\.md\b")
 NOT_THERE_YET = {"frontend/locale/fr/LC_MESSAGES/django.po"}
-"""What a document says that one will make."""
+"""Names in a document of things that the reader will make."""
 REPOSITORY_PATH = re.compile(r"`((?:annotation|api|bench|config|docs|fixtures|frontend|tests)/[\w./-]*)`")
 LINK = re.compile(r"\]\(([^)\s#]*)(#[^)\s]*)?\)")
 

@@ -1,5 +1,5 @@
-"""Noninterference of annotators: no act of the other, and no suggestion that she has not revealed, changes one
-byte or one count that an annotator can see.
+"""Noninterference of annotators: no act of the other, and no suggestion that she has not revealed, changes
+one byte or one count that an annotator can see.
 
 The same project is brought into several states that differ only in what ben (or a judge) did at a trajectory
 that ann holds. Everything ann can GET, by every id there is, must be the same in all of them; what she is

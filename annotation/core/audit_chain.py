@@ -13,13 +13,13 @@ from typing import Any, Final
 from .jsonio.canonical import canonical_json, sha256_hex
 
 FIRST: Final = "0" * 64
-"""What stands before the first link."""
+"""The checksum before the first link."""
 
 FIELDS: Final = (
     *("pk", "actor_id", "project_id", "verb", "object_type", "object_id"),
     *("detail", "created_at"),
 )
-"""What of a row is hashed, in this order."""
+"""The hashed columns of a row, in this order."""
 
 
 def linked(previous: str, row: tuple[Any, ...]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 TOPICS: Final = ("labels", "cases", "examples", "judging", "propagation", "outcome", "notes")
-"""What the sections of the default guidelines are about, in their order, in every language."""
+"""The subjects of the default guidelines' sections, in their order, in every language."""
 FOLDER: Final = Path(__file__).with_name("guidelines")
 ENGLISH: Final = "en"
 CHINESE: Final = "zh_Hans"

@@ -22,7 +22,7 @@ CASE_BINDINGS: tuple[Binding, ...] = (
     {"id": "next_disagreement", "group": "move", "keys": [{"key": "d"}]},
     {"id": "previous_disagreement", "group": "move", "keys": [{"key": "d", "shift": True}]},
 )
-"""What the page of a case has besides: to take what an annotator says, and to go to what is disputed."""
+"""Further keys of a case's page: to take an annotator's label, and to go to disputed steps."""
 NOT_IN_CASES = frozenset({"confirm", "root", "closes_corrected", "closes_independent", "unsure"})
 NOT_IN_CASES |= {"flag", "undo", "redo", "trajectory_next", "trajectory_previous"}
 

@@ -48,7 +48,7 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         re.compile(r"(?<=://)[^\s/:@\"']{1,100}:[^\s/@\"']{1,200}(?=@)"),
     ),
 )
-"""What is told of each kind, and its form. Bounded repetitions: the text is hostile."""
+"""The name of each kind, and its form. Bounded repetitions: the text is hostile."""
 
 MARK: Final = "[redacted]"
 

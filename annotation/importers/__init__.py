@@ -42,7 +42,7 @@ __all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "b
 
 LINES_LOOKED_AT: Final = 5
 LAST_RESORT: Final = 0.5
-"""How sure the format of plain chats is, whose marks many other logs have too."""
+"""The certainty of the format of plain chats, whose marks many other logs have too."""
 
 OWN: Final[tuple[Importer, ...]] = (
     AgentProcessBench(),

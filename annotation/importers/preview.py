@@ -19,7 +19,7 @@ LOOKED_AT: Final = 50
 SECONDS: Final = 2.0
 MAX_ERRORS: Final = 20
 GATHER_BYTES: Final = 16 * 1024 * 1024
-"""How much of a file with interleaved traces is gathered for a preview."""
+"""The bytes of a file with interleaved traces that are gathered for a preview."""
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ BLOCK_SECONDS = 0.04
 """A transaction takes no more work in than fits into this, by the time that its last piece took."""
 
 FORGOTTEN = timedelta(hours=1)
-"""What an import left that was killed is taken away when it is not begun again within this."""
+"""The time in which a killed import must be begun again before its remains are taken away."""
 
 
 def in_blocks(items: Iterable[T], do: Callable[[T], None]) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of chosen rows: one that is refused keeps no other from being done."""
+"""Acts on chosen rows: a refused one keeps no other from being done."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -11,7 +11,7 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[Made, Row]):
-    """What was done, and of which row nothing was done and why."""
+    """The rows on which the act was done, and the refused ones with their reasons."""
 
     done: list[Made]
     refused: list[tuple[Row, Conflict | Invalid]]

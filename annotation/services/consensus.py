@@ -64,7 +64,7 @@ class SubmittedLabels:
 
 
 Positions = dict[int | None, list[AnnotatorPosition]]
-"""What each annotator says of each step (by pk, in order), and under None of the outcome; by slot."""
+"""The annotators' labels of each step (by pk, in order), and under None of the outcome; by slot."""
 
 
 def positions(trajectory_id: int) -> Positions:

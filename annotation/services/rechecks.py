@@ -38,7 +38,7 @@ FULL = translatable("This trajectory already has all its annotators.")
 DEALT_FOR = timedelta(days=7)
 """So long a recheck waits for one person before another is asked."""
 DEALT_ANEW = timedelta(hours=1)
-"""How often somebody is looked for when there was nobody."""
+"""The time between searches for somebody when there was nobody."""
 
 
 def sweep(*, now: datetime | None = None) -> int:

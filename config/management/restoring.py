@@ -30,7 +30,7 @@ BATCH = 50
 # The longest row that is taken in, in bytes.
 MAX_LINE = 256 << 20
 LAST = (AuditEvent, AuditLink, User, ReleaseWithdrawal, Release)
-"""What makes the rest visible, and what can never be deleted again."""
+"""Tables restored last: they make others visible, or can never be emptied again."""
 
 Files = Mapping[type[Model], tuple[Path, int]]
 """For each table, in the order of loading: its JSON Lines, and how many there should be."""

@@ -15,7 +15,7 @@ FOLD_FROM_LINES: Final = 16
 FOLD_FROM_CHARACTERS: Final = 1800
 LAY_OUT_UP_TO: Final = 200_000
 ANSWERS: Final = ("answer", "target", "targets", "final_answer")
-"""What a reference answer is read for stands first in it."""
+"""Keys of a reference answer that are shown first: the answer itself."""
 
 
 def laid_out(value: Any) -> str:

@@ -83,12 +83,12 @@ def numbers(charts):
 
 
 def rows(response):
-    """What a list of steps shows."""
+    """The content of a list of steps."""
     return response.context["list"].table.rows
 
 
 def count(response):
-    """How long it is, all pages together."""
+    """The length of a list, all pages together."""
     return response.context["list"].page.paginator.count
 
 

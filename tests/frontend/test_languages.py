@@ -29,7 +29,7 @@ LATIN = re.compile(
     r"(?:[\W\dκα]|%\(\w+\)[sd]|\{\w+\}|Cohen|Krippendorff|Gwet|AC1|JSON|Lines|Top p|Token"
     r"|AgentProcessBench|StepAcc|FirstErrAcc|claim_key|op_id)+"
 )
-"""What Chinese writes without a Chinese character."""
+"""Texts that Chinese writes without a Chinese character."""
 
 CATALOGUES = pytest.mark.parametrize("path", messages.catalogues(), ids=lambda path: path.parts[-3])
 

@@ -273,4 +273,4 @@ FIGURES: Final[dict[str, Figure]] = {figure.name: figure for figure in _ALL}
 OUTCOME_FIGURES: Final[dict[str, Figure]] = {
     one.name: replace(one, empty=NO_OUTCOMES) for one in _ALL if one.of_outcomes
 }
-"""What outcomes have: nothing that needs a sequence of steps."""
+"""The figures of outcomes: none that needs a sequence of steps."""

@@ -26,7 +26,7 @@ STEP_CUTS: Final[Mapping[str, tuple[str, ...]]] = {
     "source": SOURCES,
     "exposure": EXPOSURES,
 }
-"""What steps are cut by, and the names of the parts."""
+"""The cuts of steps, and the names of their parts."""
 PLACES: Final = 10
 """Steps beyond this one share a column of the map."""
 

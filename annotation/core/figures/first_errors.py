@@ -26,7 +26,7 @@ from annotation.core.figures.measure import FloatArray, IntArray
 NONE = -1
 
 CLASSES: Final = 8
-"""How many classes of trajectories there are: the fields of `FirstErrors`, in their order."""
+"""The number of classes of trajectories: the fields of `FirstErrors`, in their order."""
 
 
 @dataclass(frozen=True, slots=True)

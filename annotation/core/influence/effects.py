@@ -23,11 +23,12 @@ POWER: Final = 0.80
 DRAWS: Final = 20_000
 """Draws from which the joint quantile of several contrasts is taken."""
 OTHERS: Final = 0.25
-"""How much of the level all other contrasts have together. Far out, t is only nearly right: in simulations of
-experiments in which nothing differs, up to twice as many are found as this allows (docs/influence.md)."""
+"""The part of the level that all other contrasts have together. Far out, t is only nearly right: in
+simulations of experiments in which nothing differs, up to twice as many are found as this allows
+(docs/influence.md)."""
 _FEW_DRAWS: Final = 50
 _ROUNDING: Final = 1e-9
-"""What is smaller is 0 but for rounding: a swept column, what leverage leaves, a standard error."""
+"""The bound below which a number is 0 but for rounding: a swept column, 1 − leverage, a standard error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from annotation.core.influence.experiment import ARMS, Arm
 from annotation.core.influence.label_changes import NO_MAJORITY
 
 MISSING: Final = NO_MAJORITY
-"""Stands for a judge that said nothing, and for a majority that there is not."""
+"""Stands for a judge that said nothing, and for a missing majority."""
 NO_ARM: Final = -1
 MAJORITY: Final = "majority"
 JUDGE: Final = "judge"
@@ -147,7 +147,7 @@ def number_of(pair: Pair) -> int:
 
 
 BASES: Final[tuple[Pair, ...]] = ((Arm.SEALED, Arm.SEALED), (Arm.SEALED, Arm.AFTER_LABEL))
-"""What pairs are compared with: that of these which most tasks have."""
+"""The bases of comparison for pairs: of these the one that most tasks have."""
 MIN_TASKS_OF_PAIRS: Final = 50
 """From so many tasks on, pairs of two arms are compared with others. Two people in the same arm meet in few:
 with 23 tasks of them, where nothing differs, 9 % of experiments found something at a level of 5 %."""

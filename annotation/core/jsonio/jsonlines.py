@@ -222,7 +222,7 @@ _DECODER: Final[dict[str, str]] = {
         translatable("Extra data"),
     )
 }
-"""What Python's decoder says of a record, for pages in other languages."""
+"""The errors of Python's decoder, for pages in other languages."""
 
 
 def _loads(text: str, line: int, hook: Callable[[list[tuple[str, Any]]], Any] | None) -> Any:

@@ -75,4 +75,5 @@ class ParsedAnswer:
     cut: bool = False
     """The answer ended too early: its finished labels are here; the missing ones can be asked for again."""
     probabilities: dict[int, float] = field(default_factory=dict)
-    """How probable the judge holds its labels to be, by step; only of one that can say (the baseline)."""
+
+    """The judge's probability of its labels, by step; only of one that can say (the baseline)."""

@@ -31,16 +31,16 @@ NUMBER_ERRORS: Final = (
     "max_decimal_places",
     "max_whole_digits",
 )
-"""What Django and REST framework call what can be wrong with a number: the rule says it all."""
+"""Errors of numbers by Django and REST framework, all replaced by the rule."""
 USUAL_ANSWER: Final = 8_192
 """The limit of an answer in tokens where none is set, unless so many steps need more (`parts`)."""
 MIN_PROMPT_TOKENS: Final = 1_000
-"""What the longest answer must leave of the window; less does not even hold the instructions."""
+"""The tokens that the longest answer must leave of the window; fewer do not even hold the instructions."""
 _PROTOCOL: Final = frozenset(
     {"model", "messages", "stream", "stream_options", "response_format", "n", "tools", "tool_choice"}
     | {"max_completion_tokens", "functions", "function_call"}
 )
-"""What a request holds by itself, so that `extra` may not."""
+"""The keys that a request has by itself, so that `extra` may not."""
 
 NEEDED: Final = translatable("This field is required.")
 

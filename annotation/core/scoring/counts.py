@@ -9,7 +9,7 @@ from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, BoolArray, Labels, Predictions, ReleasedLabels
 
 SAID: Final = 4
-"""What a model can say of a step: −1, 0, +1, nothing."""
+"""The number of a model's possible answers on a step: −1, 0, +1, nothing."""
 
 TABLE: Final = slice(0, 12)
 """Steps by consensus (rows: −1, 0, +1) and prediction (columns: −1, 0, +1, none)."""

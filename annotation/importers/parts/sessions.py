@@ -19,7 +19,7 @@ MOST_SESSIONS_BYTES: Final = 4
 """So many times the limit of one record may the sessions of one file have together."""
 
 SessionOf = Callable[[dict[str, Any]], str | None]
-"""Which session an event belongs to: its name, `""` for the one before it, `None` for what is no event."""
+"""The session of an event: its name, `""` for the one before it, `None` for what is no event."""
 
 
 @dataclass(frozen=True, slots=True)

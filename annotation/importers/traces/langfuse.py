@@ -40,7 +40,7 @@ _TYPES: Final = re.compile(
     rb'"type"\s*:\s*"(?:GENERATION|SPAN|EVENT|TOOL|AGENT|CHAIN|RETRIEVER|EMBEDDING|EVALUATOR|GUARDRAIL)"'
 )
 _JUNK: Final = {"content": "role"}
-"""What LangSmith's exporter records as the input of the Claude Agent SDK's later blocks."""
+"""The input that LangSmith's exporter records for the Claude Agent SDK's later blocks."""
 
 
 class Langfuse:

@@ -13,7 +13,7 @@ from ..shared.integer_rows import integer_rows
 from .paired_labels import Kept
 
 State = tuple[int, int]
-"""How many revisions a project has, and the newest: they are only ever added."""
+"""The number of a project's revisions, and the newest: they are only ever added."""
 
 
 def revised_labels(project: m.Project, kept: Kept) -> tuple[Changes, State]:

@@ -48,7 +48,7 @@ DIFFERENCES: Final[Mapping[str, int | None]] = {
     DisputeKind.SIGN_FLIP.value: 2,
     DisputeKind.NEUTRAL_BOUNDARY.value: 1,
 }
-"""How far two labels of a step are apart, by the kind of difference; None: at all."""
+"""The distance of two labels of a step, by the kind of difference; None: any."""
 FIRST_ERRORS: Final = ("exact", "one_step_off", "farther_off", "one_only", "neither")
 """Where two annotators' first errors lie, as `first_errors.Offsets` names it."""
 PAIR: Final = 1 << 31
@@ -179,8 +179,8 @@ class Selection:
 
 
 def parse(view: View, asked: Mapping[str, str], *, lists: bool = False) -> Selection:
-    """Filters from text: names of cuts with keys of their parts. Raises Invalid for a filter that there is
-    not, and for a part that there is not."""
+    """Filters from text: names of cuts with keys of their parts. Raises Invalid for an unknown filter or
+    part."""
     parts, listed = [], []
     given = {name: value for name, value in asked.items() if value}
     for name, value in sorted(given.items()):

@@ -158,8 +158,8 @@ class Steps:
 
 
 def _texts(places: Iterable[tuple[int, int | None]]) -> dict[tuple[int, int | None], str]:
-    """How these messages begin, by trajectory and message index; with None, the final answers. One query; one
-    content at a time is in memory."""
+    """The beginnings of these messages, by trajectory and message index; with None, the final answers. One
+    query; one content at a time is in memory."""
     wanted: dict[int, list[int | None]] = defaultdict(list)
     for trajectory, index in places:
         wanted[trajectory].append(index)
@@ -179,7 +179,7 @@ def _texts(places: Iterable[tuple[int, int | None]]) -> dict[tuple[int, int | No
 def steps(*, viewer: Actor, project: m.Project, asked: Mapping[str, str], sort: str = STEP_SORTS[0]) -> Steps:
     """The steps that filters leave, for those who may know pairs of annotators. Four queries and those of
     the permission, one more with a reason, more when there are new labels (`agreement.view_of`). Raises
-    Denied, and Invalid for a filter or an order that there is not."""
+    Denied, and Invalid for an unknown filter or order."""
     view, _kept = view_of(viewer, project)
     if not view.with_people:
         require(viewer, "agreement.pairs", project)
@@ -238,7 +238,7 @@ def _order(columns: Mapping[str, IntArray], starts: IntArray, sort: str) -> IntA
 def _with_reason(
     columns: Mapping[str, IntArray], project: m.Project, code: str, *, of_outcomes: bool
 ) -> BoolArray:
-    """Which pairs of labels have one with this reason code. One query."""
+    """A mask of the pairs of labels of which one has this reason code. One query."""
     given = {"reason": code, "assignment__project": project, "assignment__state": AssignmentState.SUBMITTED}
     if of_outcomes:
         outcomes = m.OutcomeLabel.objects.filter(**given)

@@ -177,7 +177,7 @@ def agreement(
     Without `details` there are neither subsets nor single pairs of several, which take most of the time.
     Four queries and those of the permission, more when there are new labels (`view_of`), and one when the
     states of trajectories are looked at. Raises Invalid for
-    a filter or a cut that there is not.
+    an unknown filter or cut.
     """
     view, kept = view_of(viewer, project)
     selection = parse(view, asked or {})
@@ -208,7 +208,7 @@ def agreement(
 
 
 def parse_cut(view: View, by: str) -> str:
-    """The cut of that name, the subset when there is none. Raises Invalid for one that there is not."""
+    """The cut of that name, the subset when there is none. Raises Invalid for an unknown one."""
     if by and by not in view.cuts:
         raise Invalid(translatable("There is no cut “{name}”.", name=by[:40]), code="unknown_filter")
     return by or "subset"

@@ -32,7 +32,7 @@ DISPUTE_SIZES: Final[Mapping[str, Q]] = {
     "2-4": Q(disputed_steps__range=(2, 4)),
     "5+": Q(disputed_steps__gte=5),
 }
-"""How many steps are disputed."""
+"""Filters by the number of disputed steps."""
 SORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "oldest": ("arisen_at", "trajectory_id"),
     "newest": ("-arisen_at", "-trajectory_id"),

@@ -16,7 +16,7 @@ from .leaderboard_entries import entries
 
 STEP: Final = "step_accuracy"
 BESIDE: Final = ("first_error_accuracy", "binary_outcome_accuracy")
-"""What StepAcc is held against."""
+"""The figures that StepAcc is related to."""
 
 
 @dataclass(frozen=True, slots=True)

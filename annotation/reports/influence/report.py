@@ -216,7 +216,7 @@ def _arm_figures(
 
 
 def _distinct(labels: CountedLabels) -> tuple[int, int, int]:
-    """How many tasks, trajectories and steps have labels."""
+    """The numbers of tasks, trajectories and steps with labels."""
     tasks, trajectories, steps = map(np.unique, (labels.task, labels.trajectory, labels.step))
     return len(tasks), len(trajectories), len(steps)
 

@@ -89,7 +89,7 @@ def _may(people: dict[int, User], trajectories: Collection[int]) -> dict[int, se
 
 
 def _open_cases(project: Project, people: dict[int, User]) -> Counter[int]:
-    """How many cases of the project each has open."""
+    """The number of open cases of the project of each person."""
     rows = Adjudication.objects.filter(project=project, adjudicator__in=people, state=AdjudicationState.OPEN)
     return Counter(rows.order_by().values_list("adjudicator", flat=True))
 

@@ -33,7 +33,7 @@ from .permissions import lock, require_voice, speak, tell_others
 
 MAX_COMMENT = 20_000
 ADJUDICATOR = ("Adjudicator", "adjudicator", "裁决员")
-"""How an adjudicator is mentioned: people write it in their own language."""
+"""Mentions of an adjudicator: people write them in their own language."""
 
 
 @transaction.atomic

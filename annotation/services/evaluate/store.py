@@ -29,7 +29,7 @@ MAX_PROMPT_VERSION = 80
 MAX_COST = Decimal(10**8)
 
 Reasons = tuple[int, int, bytes]
-"""What is said of up to 100 records: the first and last of them, and the packed bytes."""
+"""Reasons for up to 100 records: the first and last of them, and the packed bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def freeze(
     The records are written first and the release's own row last, which is what freezes them: in one
     transaction, or on SQLite, where everybody would wait for that, in short ones (staging.py). A release
     holds the labels of one moment.
-    Raises Invalid for an unusable version, title, licence or note, for a subset that there is not, or when
+    Raises Invalid for an unusable version, title, licence or note, for an unknown subset, or when
     nothing is resolved; Conflict when the version exists (a double click), the labels changed meanwhile, or
     the key that signs cannot be read.
     """

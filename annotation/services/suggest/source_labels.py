@@ -18,7 +18,7 @@ from .import_file import SuggestionImport, import_suggestions
 OWN = "tristep"
 MISTAKE = "mistake_step"
 OUTCOME_WORDS = {"C": 1, "I": -1, "P": 0, "N": 0, "PASS": 1, "FAIL": -1, "correct": 1, "incorrect": -1}
-"""What scores in words say of an outcome: Inspect's letters, and words that several programs use."""
+"""Outcomes by scores in words: Inspect's letters, and words that several programs use."""
 
 
 def suggest_source_labels(*, actor: Actor, source: ImportFile, judge_name: str) -> SuggestionImport:

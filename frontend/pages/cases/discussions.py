@@ -30,7 +30,7 @@ from frontend.rendering.tables import Column, at, cells
 
 VALUES = ((1, "plus"), (0, "zero"), (-1, "minus"))
 WITH_DISCUSSIONS = ("project", "trajectory__project", "trajectory__subset", "trajectory__task")
-"""What a discussion comes with, for its report."""
+"""The relations of a discussion for its report."""
 
 
 def _columns() -> list[Column]:

@@ -217,7 +217,7 @@ class Waiting:
         ]
 
     def rows(self, asked: dict[str, str]) -> QuerySet[Dispute]:
-        """Those that fit. Raises Invalid for a filter that there is not."""
+        """Those that fit. Raises Invalid for an unknown filter."""
         given = {**self.opened.request.GET.dict(), **asked}
         wanted = report.dispute_filter(given, project=self.opened.project, besides=("tab", "page", "as"))
         return report.filtered(self.disputes, wanted)

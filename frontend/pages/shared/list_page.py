@@ -73,7 +73,7 @@ class Tabs:
 
 @dataclass(frozen=True)
 class BulkAct:
-    """What can be done with chosen rows: the words on its button, and the fields beside it.
+    """An act on chosen rows: the words on its button, and the fields beside it.
 
     address: where the keys of the rows go as `chosen`, with the query string of the list.
     may_choose: which rows have a box.

@@ -62,7 +62,7 @@ COMPARED: Mapping[type[Model], tuple[str, ...]] = {
 }
 LABELLED = [f"tiny:{query}:0" for query in range(5)]
 Labels = dict[str, tuple[list[int], int]]
-"""What a person says of each record: of its steps, and of the outcome."""
+"""A person's labels of each record: of its steps, and of the outcome."""
 
 
 def rows_of(project: Project) -> dict[str, list[tuple[Any, ...]]]:

@@ -25,7 +25,7 @@ _BEGINS_WITH_TRACE: Final = re.compile(rb'\{\s*"traceId"\s*:\s*"([0-9A-Za-z+/=]+
 NOT_A_SPAN: Final = translatable("is not a span: an object was expected")
 
 Surroundings = tuple[bytes, bytes]
-"""What stands around the spans of OTLP, as bytes: the resource, and the scope that recorded them."""
+"""The surroundings of the spans of OTLP, as bytes: the resource, and the scope that recorded them."""
 
 
 @dataclass(frozen=True, slots=True)

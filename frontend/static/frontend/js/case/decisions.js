@@ -31,7 +31,7 @@ export function choose(form, value) {
 }
 
 /**
- * What the server holds of a decision.
+ * A decision as the server holds it.
  * @typedef {object} Stored
  * @property {Value | null} value    null: nothing is decided
  * @property {number} version
@@ -39,7 +39,7 @@ export function choose(form, value) {
  * @property {string[]} [errors]     the errors of the consensus so far, in words
  */
 
-/** What does something else than saving. @param {HTMLFormElement} form @param {"majority" | "withdraw"} act */
+/** The address of an act other than saving. @param {HTMLFormElement} form @param {"majority" | "withdraw"} act */
 function urlOf(form, act) {
   const button = form.querySelector(`[data-${act}]`);
   return button instanceof HTMLButtonElement ? button.formAction : null;
@@ -105,7 +105,7 @@ export function makeDecisions({ words, stored, refused }) {
   }
 
   return {
-    /** What is chosen; a majority that was let stand stays one. @param {HTMLFormElement} form */
+    /** The chosen value; a majority that was let stand stays one. @param {HTMLFormElement} form */
     save: (form) =>
       queue(form, async () => {
         if (chosenIn(form) === null) return true;
@@ -124,9 +124,9 @@ export function makeDecisions({ words, stored, refused }) {
         }
         return done;
       }),
-    /** When everything that is on its way has arrived: whether all of it is stored. */
+    /** Wait until all requests have been answered: whether all of it is stored. */
     settled: async () => (await Promise.all(saving.values())).every(Boolean),
-    /** Whether anything is on its way. */
+    /** Whether a request is under way. */
     any: () => saving.size > 0,
   };
 }

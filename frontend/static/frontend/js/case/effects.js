@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What a decision does to the errors of the consensus. Pure: the errors are those of the rule of propagation.
+ * The effect of a decision on the errors of the consensus. Pure: the errors are those of the rule of propagation.
  */
 
 import { errorRuns, resolve } from "../workbench/state/propagation_preview.js";
@@ -37,7 +37,7 @@ export function judged(steps, rules) {
 }
 
 /**
- * What deciding one step so would do.
+ * The effect of deciding one step so.
  * @param {readonly CaseStep[]} steps
  * @param {number} index   the step's message index
  * @param {Value} value

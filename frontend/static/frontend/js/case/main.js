@@ -102,7 +102,7 @@ function show(item, value) {
 }
 
 /**
- * What is decided by hand is no majority's any more; and an error whose beginning nobody names begins where the rule
+ * A decision by hand, which is no majority's any more; an error whose beginning nobody names begins where the rule
  * says, as the preview has said.
  * @param {Item} item
  * @param {Value} value
@@ -219,7 +219,7 @@ const commands = {
   },
 };
 
-/** What is being written to others, which is then sent. @param {EventTarget | null} target */
+/** The form of a text to others, which is then sent. @param {EventTarget | null} target */
 function letterAt(target) {
   const form = target instanceof HTMLTextAreaElement ? target.form : null;
   const own = form === finish || form?.dataset.decide !== undefined || form?.dataset.origin !== undefined;

@@ -45,9 +45,9 @@ export const items = [...document.querySelectorAll("[data-step]")].flatMap((card
   const disputed = card.dataset.disputed !== undefined;
   return [{ card, said, index, disputed, form: form instanceof HTMLFormElement ? form : null }];
 });
-/** What stands in the consensus so far. @param {Item} item @returns {Value | null} */
+/** The value in the consensus so far. @param {Item} item @returns {Value | null} */
 export const valueOf = ({ said }) => said.decided ?? said.agreed;
-/** Where an error began and why, as a form asks it. @param {Item} item @param {"root" | "reason"} name */
+/** The root and the reason of an error, as a form asks them. @param {Item} item @param {"root" | "reason"} name */
 export function originField({ card }, name) {
   const field = card.querySelector(`.origin select[name="${name}"]`);
   return field instanceof HTMLSelectElement ? field : null;
@@ -57,7 +57,7 @@ export function rootOf(item) {
   const chosen = originField(item, "root")?.value;
   return chosen ? Number(chosen) : item.said.named;
 }
-/** What is disputed and not decided yet. */
+/** Items that are disputed and not decided yet. */
 export const undecided = () => items.filter((item) => item.disputed && valueOf(item) === null);
 
 /** @param {readonly number[]} indexes */
@@ -70,7 +70,7 @@ function runText({ root, members, proposed }) {
   return proposed.length ? words("run_proposed", { run, list: listed(proposed) }) : run;
 }
 
-/** What a value would do to the errors of the consensus so far. @param {Item} item @param {Value} value */
+/** The effect of a value on the errors of the consensus so far. @param {Item} item @param {Value} value */
 export function effectOn(item, value) {
   const consensus = items.flatMap((one) => {
     const step = steps.find((state) => state.index === one.index);
@@ -79,7 +79,7 @@ export function effectOn(item, value) {
   return effectOf(consensus, item.index ?? -1, value, page.rules, rootOf(item));
 }
 
-/** What each value would do to the errors, beside the decision. @param {Item} item */
+/** Show the effect of each value on the errors, beside the decision. @param {Item} item */
 function drawEffects(item) {
   const { card, index } = item;
   const box = card.querySelector('[data-role="effects"]');

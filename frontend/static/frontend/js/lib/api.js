@@ -5,7 +5,7 @@
  */
 
 /**
- * What came of a request. `reached` is false without any answer, or with one that asks to try again (5xx, 429).
+ * The result of a request. `reached` is false without any answer, or with one that asks to try again (5xx, 429).
  * @typedef {object} Answer
  * @property {boolean} reached
  * @property {boolean} ok
@@ -14,9 +14,9 @@
  * @property {any} data           the JSON body, or null
  */
 
-/** How long an answer may take, in ms. */
+/** The longest time for an answer, in ms. */
 const TIMEOUT = 15_000;
-/** How long the answer to a form may take, in ms. */
+/** The longest time for the answer to a form, in ms. */
 const FORM_TIMEOUT = 60_000;
 
 /** @type {Answer} */
@@ -72,8 +72,8 @@ function parsed(text) {
 }
 
 /**
- * Who signs in again in another tab changes the token, perhaps between its being read here and its arrival: what was
- * refused for that is sent once more.
+ * Send a request once more that was refused for its token: signing in again in another tab changes it, perhaps between
+ * its being read here and its arrival.
  * @param {(token: string) => Promise<Answer>} request
  */
 async function withToken(request) {

@@ -83,7 +83,7 @@ const A_WHILE = 4;
 /** At the latest so soon. */
 const LATEST = 250;
 
-/** When what has changed is on screen; at the latest in a tenth of a second, in a window that nobody sees. */
+/** Wait until changes are on screen; at most a tenth of a second, in a window that nobody sees. */
 export const afterPaint = () =>
   new Promise((done) => {
     requestAnimationFrame(() => setTimeout(done));

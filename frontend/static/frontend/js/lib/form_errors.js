@@ -1,5 +1,5 @@
 // @ts-check
-/** What is wrong with a form, said at its fields; the first of them gets the focus. */
+/** Show the errors of a form at its fields; the first of them gets the focus. */
 
 import { el } from "./dom.js";
 

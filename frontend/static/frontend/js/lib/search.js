@@ -5,7 +5,7 @@
 export const MOST = 2000;
 
 /**
- * Where `query` stands in `text`, as [start, end], whatever the case of its letters. White space stands for any.
+ * The occurrences of `query` in `text`, as [start, end], whatever the case of its letters. White space stands for any.
  * @param {string} text
  * @param {string} query
  * @param {number} [most]

@@ -28,7 +28,7 @@ const none = byRole(document, "none", HTMLElement);
 const folds = [...document.querySelectorAll(".operation")].filter((one) => one instanceof HTMLElement);
 const texts = folds.map(textOf);
 
-/** What an operation is found by: its address, what it does, and the names of fields. @param {HTMLElement} fold */
+/** Texts that find an operation: its address, its summary, and the names of fields. @param {HTMLElement} fold */
 function textOf(fold) {
   const parts = [...fold.querySelectorAll(":scope > summary, :scope > .card__body > p, th code")];
   return parts
@@ -112,7 +112,7 @@ function makeTrial(id, operation) {
   problem.hidden = true;
 
   const values = () => Object.fromEntries(inputs.map(([name, input]) => [name, input.value.trim()]));
-  /** What is to be sent. */
+  /** The request to send. */
   const request = () => ({
     method: operation.method,
     url: addressOf(location.origin, operation, values()),
@@ -121,7 +121,7 @@ function makeTrial(id, operation) {
     file: file?.files?.[0]?.name ?? "",
   });
 
-  /** Why it cannot be sent, and where; "" when it can. */
+  /** The reason why it cannot be sent, and the place; "" when it can. */
   function refusal() {
     const [missing] = missingOf(operation, values());
     if (missing !== undefined) {

@@ -58,7 +58,7 @@ function showToast(text) {
   setTimeout(() => box.textContent === text && setText(box, ""), 4000);
 }
 
-/** How long a message may take, in ms: some are large. */
+/** The longest time for a message, in ms: some are large. */
 const TIMEOUT = 60_000;
 
 /** @type {Map<string, Promise<any>>} */

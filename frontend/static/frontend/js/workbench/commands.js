@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What the keys and buttons do.
+ * The commands of keys and buttons.
  */
 
 import { openFind, rawOfFocused } from "./find_and_raw.js";
@@ -19,7 +19,7 @@ import { openNote } from "./view/step_view.js";
 /** @typedef {import("./state/labels.js").Key} Key */
 /** @typedef {import("./state/labels.js").Value} Value */
 /**
- * What a key does, or a button by its `data-action`. Some are for buttons alone.
+ * The command of a key, or of a button by its `data-action`. Some are for buttons alone.
  * @typedef {import("./keys.js").Action | "confirm_step" | "confirm_up_to_here" | "toggle_note" | "reveal" | "keep_mine"
  *   | "explain_corrected" | "explain_independent" | "explain_later" | "mark_needs_discussion"
  *   | "mark_broken" | "propagation_understood"} Command

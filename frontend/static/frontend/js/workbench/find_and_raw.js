@@ -19,7 +19,7 @@ const pinOpen = byRole(document, "pin-open", HTMLButtonElement);
 const pinText = byRole(document, "pin-text", HTMLElement);
 const pinGo = byRole(document, "pin-go", HTMLAnchorElement);
 
-/** How many pixels at the window's top are covered by what stays there. */
+/** The height in pixels of the window's top that is always covered. */
 export function coveredTop() {
   const lowest = [bar, box, banner, pin].map((one) =>
     one instanceof HTMLElement && !one.hidden ? one.getBoundingClientRect().bottom : 0,

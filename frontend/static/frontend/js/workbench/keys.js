@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What the table of keys means: the bindings, the help overlay and aria-keyshortcuts are all made from it.
+ * The table of keys: the bindings, the help overlay and aria-keyshortcuts are all made from it.
  *
  * The table itself is annotation/core/keys.json; it comes with the page, with the keys that a person has changed.
  */
@@ -25,7 +25,7 @@
 
 /** Keys that act while a radio button has the focus do so natively: arrows choose among the three values. */
 const NATIVE_IN_RADIO = new Set(["ArrowDown", "ArrowUp"]);
-/** What a focused button or link does with a key of its own. */
+/** Keys that a focused button or link uses itself. */
 const NATIVE_IN_CONTROL = new Set(["Enter", "Backspace", "Delete"]);
 
 /**
@@ -60,7 +60,7 @@ export function makeKeys(bindings) {
   return {
     bindings,
     /**
-     * What a key press asks for.
+     * The action of a key press.
      * @param {Press} press
      * @param {"" | "field" | "radio" | "control"} where what has the focus: nothing special, a field that is
      *   typed into, a radio button, or another control

@@ -41,7 +41,7 @@ export function makeSubmission({ store, view, navigation, saving, reportTime, ur
     setText(rest, others.length ? words("missing_rest", { list: names.join(", ") }) : "");
   }
 
-  /** What is missing, or asked, changes with every label. */
+  /** Forget the missing parts and the question: they change with every label. */
   function forgetMissing() {
     if (box.hidden && rest.hidden) return;
     setText(box, "");

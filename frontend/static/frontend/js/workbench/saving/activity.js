@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * How long somebody is at work on a trajectory. A pause of more than a minute does not count, nor does a hidden
+ * The time that somebody is at work on a trajectory. A pause of more than a minute does not count, nor does a hidden
  * page. The clock is pure; `measure` brings it to a page; `reportWorkTime` tells the server, and the person.
  */
 
@@ -9,7 +9,7 @@ import { byRole, setText } from "../../lib/dom.js";
 
 export const IDLE_MS = 60_000;
 const REPORT_MS = 60_000;
-/** What the server takes in one report. */
+/** The most time that the server takes in one report. */
 export const MOST_MS = 600_000;
 
 export function makeClock() {
@@ -27,7 +27,7 @@ export function makeClock() {
       this.sign(now);
       last = null;
     },
-    /** What has come together since the last time, in whole ms. */
+    /** The time since the last report, in whole ms. */
     take() {
       const taken = Math.min(Math.floor(active), MOST_MS);
       active -= taken;

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What is not stored yet, kept in the browser: it survives a reload, a crash and a lost network.
+ * Changes that are not stored yet, kept in the browser: they survive a reload, a crash and a lost network.
  *
  * One entry for each page that is open, under the person and the assignment; gone as soon as the server has
  * acknowledged it. Without storage (private windows, full disks) the page goes on without a net.

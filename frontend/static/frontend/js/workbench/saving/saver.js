@@ -24,7 +24,7 @@ import { nextBatch, restore, retryDelay, takeAnswer, toBackup } from "./sync.js"
  * @property {{labels: string, marks: string}} urls
  */
 
-/** What was understood and refused as often as this waits until something changes. */
+/** A change that was understood and refused as often as this waits until something changes. */
 const REFUSALS = 3;
 
 /** @typedef {ReturnType<typeof makeSaver>} Saver */

@@ -16,7 +16,7 @@ import { holdOn, ifGone, joinTabs } from "./tabs.js";
 
 /** A save that takes longer is told, in ms. */
 const SLOW_SAVE = 300;
-/** How often to look for what pages that are gone have left, in ms. */
+/** The time between looks for changes that closed pages have left, in ms. */
 const LOOK_AGAIN = 5000;
 
 /** @typedef {ReturnType<typeof startSaving>} Saving */
@@ -30,7 +30,7 @@ const LOOK_AGAIN = 5000;
 export function startSaving({ store, page, words }) {
   const elsewhere = byRole(document, "elsewhere", HTMLElement);
   const showStatus = statusOnPage(words);
-  /** Whether the browser keeps what is not saved yet. */
+  /** Whether the browser keeps unsaved changes. */
   let kept = true;
 
   const id = newOpId();
@@ -93,8 +93,8 @@ export function ownStorage() {
 }
 
 /**
- * What the badge and the banner say. Most saves take a few milliseconds: to say so each time would be noise; one that
- * takes longer is told.
+ * The words of the badge and the banner. Most saves take a few milliseconds: to say so each time would be noise; one
+ * that takes longer is told.
  * @param {Words} words
  */
 function statusOnPage(words) {

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What is to be saved, and what became of it. Pure, like reducer.js: the batches and the answers, not the sending.
+ * Unsaved changes and the answers to them. Pure, like reducer.js: the batches and the answers, not the sending.
  *
  * One batch is under way at a time. It carries an op_id, so that sending it again changes nothing, and for every
  * label the version it is based on; the server refuses a stale one by itself and keeps the others. What was
@@ -21,7 +21,7 @@ import { settle } from "../state/reducer.js";
 /** @typedef {{results?: any[], labels: any[], outcome: any}} Answer */
 
 /**
- * Everything that is dirty, as one batch in the order of the steps (a root goes before its fills); null when
+ * All dirty labels, as one batch in the order of the steps (a root goes before its fills); null when
  * there is nothing to save.
  * @param {State} state
  * @param {string} opId
@@ -167,7 +167,7 @@ function withoutInPast(state, keys) {
 }
 
 /**
- * What a browser keeps until it is acknowledged. Labels and notes of one person and one assignment, no more.
+ * Changes that a browser keeps until they are acknowledged. Labels and notes of one person and one assignment, no more.
  * @typedef {object} Backup
  * @property {1} v
  * @property {{body: Body, base: [Key, Label][]}[]} ops             sent, and not known to have arrived

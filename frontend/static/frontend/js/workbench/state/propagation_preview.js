@@ -22,7 +22,7 @@
  * @property {boolean} after_user_turn     a user message stands before this step
  */
 /**
- * What a step is now.
+ * The present result of a step.
  * @typedef {object} StepResult
  * @property {number} message_index
  * @property {Value | null} value

@@ -49,7 +49,7 @@ export function suggestionTarget(state, open) {
 }
 
 /**
- * What is missing for a submission: the first step without a label (by position), else the outcome, else null.
+ * The first missing part of a submission: the first step without a label (by position), else the outcome, else null.
  * @param {State} state
  * @returns {number | "outcome" | null}
  */
@@ -58,7 +58,7 @@ export function firstMissing(state) {
 }
 
 /**
- * Everything that is missing for a submission: positions of steps, and the outcome.
+ * All missing parts of a submission: positions of steps, and the outcome.
  * @param {State} state
  * @returns {(number | "outcome")[]}
  */
@@ -68,7 +68,7 @@ export function allMissing(state) {
 }
 
 /**
- * What of the guidelines concerns the focused step: how errors propagate, where it is or may be a consequence of one;
+ * The guidelines for the focused step: how errors propagate, where it is or may be a consequence of one;
  * the outcome, when nothing else is left to do at the end; the frequent cases otherwise.
  * @param {State} state
  * @returns {"propagation" | "outcome" | "cases"}
@@ -82,7 +82,7 @@ export function guidelineTopic(state) {
 }
 
 /**
- * How the outcome sits oddly with the steps, if it does: a success that ends with an error, a failure without one.
+ * The contradiction of outcome and steps, if any: a success that ends with an error, a failure without one.
  * @param {State} state
  * @returns {"odd_success" | "odd_failure" | null}
  */

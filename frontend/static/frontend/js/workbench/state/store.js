@@ -9,7 +9,7 @@ import { initialState, reduce } from "./reducer.js";
 /** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./reducer.js").Action} Action */
 /**
- * Why the state is another: the person did something, or something came from outside (an answer of the server).
+ * The cause of a change: the person did something, or something came from outside (an answer of the server).
  * @typedef {"action" | "outside"} Cause
  */
 /** @typedef {(state: State, cause: Cause) => void} Listener */
@@ -36,7 +36,7 @@ export function createStore(page) {
     /** Take over a state that came from outside. @param {State} next */
     replace: (next) => void change(next, "outside"),
     /**
-     * What the person did; listeners are told once, when all of it is done.
+     * Do the acts of the person; listeners are told once, when all are done.
      * @param {Action[]} actions
      * @returns {boolean} whether anything has changed
      */

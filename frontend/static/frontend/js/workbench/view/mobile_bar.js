@@ -17,7 +17,7 @@ const here = byRole(document, "mobile-here", HTMLElement);
 const values = [...document.querySelectorAll(".thumb [data-value]")];
 const confirmer = document.querySelector('[data-role="mobile-confirm"]');
 
-/** Where in the window the bar begins, or the window ends. */
+/** The place where the bar begins, or the window ends. */
 export const visibleBottom = () => (narrow.matches && bar ? bar.getBoundingClientRect().top : window.innerHeight);
 
 /** @param {boolean} open */

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What propagation is, said once in each browser: in the first step that is proposed −1, until it is understood or a
+ * A note on propagation, once in each browser: in the first step that is proposed −1, until it is understood or a
  * proposal is confirmed. It never takes the focus.
  */
 

@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * When steps are drawn. The step that a key was about is drawn at once. A −1 may change ninety proposals: those on
- * screen follow a frame later; those far away when they come near, or when the browser has nothing else to do. So do
- * the counters, the controls of far steps, and the details of a label (why, since when): filling a list takes longer
- * than everything else about a key. What drawing is, the renderer knows.
+ * The order in which steps are drawn. The step that a key was about is drawn at once. A −1 may change ninety
+ * proposals: those on screen follow a frame later; those far away when they come near, or when the browser has nothing
+ * else to do. So do the counters, the controls of far steps, and the details of a label (why, since when): filling a
+ * list takes longer than everything else about a key. The renderer does the drawing.
  */
 
 import { afterPaint, whenIdle } from "../../lib/dom.js";
 
-/** How far from the window a step is drawn soon, and how far it gets its controls. */
+/** The distances from the window within which a step is drawn soon, and gets its controls. */
 const NEAR = "0px";
 const FAR = "100% 0px";
-/** How long after a page has come browsers have looked at its fields, in ms. */
+/** The time after which browsers have looked at a new page's fields, in ms. */
 const LOOKED = 1000;
 
 /**
@@ -73,7 +73,7 @@ export function makeRenderQueue(articles, render) {
     undetailed.add(index);
   }
 
-  /** What is left to do, a little at a time. */
+  /** Do the remaining work, a little at a time. */
   function work() {
     if (waiting || !(countersDue || late.size || undetailed.size || (loaded && bare.size))) return;
     waiting = true;
@@ -116,7 +116,7 @@ export function makeRenderQueue(articles, render) {
       if (late.size) void afterPaint().then(() => near.forEach(drawNow));
       work();
     },
-    /** Whether a step shows what it is to show. @param {number} index */
+    /** Whether a step is drawn as it should be. @param {number} index */
     isDrawn: (index) => !late.has(index),
   };
 }

@@ -16,7 +16,7 @@ import { openNote } from "./step_view.js";
 /** @typedef {import("./step_view.js").StepView} StepView */
 /** @typedef {{code: string, value: import("../state/labels.js").Value, title: string}} Reason */
 /**
- * Everything that a step shows.
+ * The display of a step.
  * @typedef {object} StepDisplay
  * @property {import("../state/propagation_preview.js").StepResult} result
  * @property {Label} label
@@ -32,7 +32,7 @@ export function makeRenderer(text, reasons) {
   const { words, numberOf, rootText, originText, stateText, marksOf } = text;
 
   return {
-    /** What is seen of it at once. @param {StepView} view @param {StepDisplay} display */
+    /** Draw the part of a step that is seen at once. @param {StepView} view @param {StepDisplay} display */
     drawStep(view, { result, label }) {
       const { proposal } = result;
       const kind = kindOf(proposal ? proposal.value : result.value);
@@ -113,7 +113,7 @@ function drawBadges(box, origin, marks) {
 }
 
 /**
- * What the controls of steps and of the outcome have in common.
+ * Draw the controls common to steps and the outcome.
  * @param {LabelControls} controls
  * @param {Label} label
  * @param {boolean} open

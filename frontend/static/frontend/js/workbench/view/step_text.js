@@ -1,5 +1,5 @@
 // @ts-check
-/** What a step shows of its label, in the words of the page. */
+/** The label of a step in the words of the page. */
 
 /** @typedef {import("../state/labels.js").Label} Label */
 /** @typedef {import("../state/labels.js").Value} Value */
@@ -30,7 +30,7 @@ export function makeStepText(words, numberOf) {
     numberOf,
     rootText,
 
-    /** Where the error of a step began; empty when it is none. @param {StepResult} result */
+    /** The beginning of a step's error; empty when it is none. @param {StepResult} result */
     originText: ({ value, root, message_index: index }) => (value === -1 && root !== null ? rootText(root, index) : ""),
 
     /** @param {Proposal} proposal */

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What judges suggest. The page knows nothing of it until the server, asked for one step, has noted that it is
+ * Suggestions of judges. The page knows nothing of them until the server, asked for one step, has noted that they are
  * seen; a label goes to the server first, so that it is the blind one.
  */
 
@@ -37,7 +37,7 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
   const nameOf = (key) =>
     key === "outcome" ? words("suggestions_outcome") : words("suggestions_step", { n: view.numberOf(key) });
 
-  /** Why it is no use asking; empty when it is. @param {Key} key */
+  /** The reason why asking is of no use; empty when it is. @param {Key} key */
   function refusal(key) {
     if (policy === "never") return words("suggestions_never");
     if (policy === "after_submit" && store.get().open) return words("suggestions_submit");
@@ -119,7 +119,7 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
     if (article && !drawn.has(key)) watcher.observe(article);
   }
 
-  /** Where the controls of a label are. @param {Key} key @returns {HTMLElement | null} */
+  /** The box with the controls of a label. @param {Key} key @returns {HTMLElement | null} */
   function boxOf(key) {
     if (!view.controlsOf(key)) return null;
     if (key === "outcome") return byRole(document, "outcome", HTMLElement);
@@ -164,13 +164,13 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
     return el("span", { class: `mark mark--${kindOf(value)}` }, shape, sign);
   }
 
-  /** What recalibration makes of it, said to be that. @param {Suggested} value */
+  /** The recalibrated value, marked as such. @param {Suggested} value */
   function beside(value) {
     if (value === null) return "";
     return el("span", { class: "suggestions__recalibrated" }, words("recalibrated"), " ", chip(value));
   }
 
-  /** Why not, beside the controls and aloud, until something else is done. @param {Key} key @param {string} why */
+  /** Refuse beside the controls and aloud, until something else happens. @param {Key} key @param {string} why */
   function refuse(key, why) {
     navigation.announce(why);
     const box = boxOf(key);
@@ -183,7 +183,7 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
     }
   }
 
-  /** What was revealed before is there again; where everything is shown from the start, it is asked for once. */
+  /** Bring back earlier reveals; where everything is shown from the start, ask for it once. */
   async function begin() {
     if (policy === "never") return;
     const all = policy === "always";

@@ -114,7 +114,7 @@ export function makeView(page, keys) {
 }
 
 /**
- * What each step is to show, by message index.
+ * The display of each step, by message index.
  * @param {State} state
  * @returns {[number, StepDisplay][]}
  */
@@ -194,7 +194,7 @@ function nameKeys(radios, ids, keys, words) {
   });
 }
 
-/** What belongs to the whole trajectory: progress, flags, undo. @param {import("../../lib/dom.js").Words} words */
+/** Parts for the whole trajectory: progress, flags, undo. @param {import("../../lib/dom.js").Words} words */
 function wholeView(words) {
   /** @param {string} selector */
   const buttonsOf = (selector) =>

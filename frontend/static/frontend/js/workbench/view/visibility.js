@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Which steps have been on screen: at least half of one, or 400 px of a tall one, for 150 ms without a break.
+ * Steps that have been on screen: at least half of one, or 400 px of a tall one, for 150 ms without a break.
  */
 
 const ENOUGH_PIXELS = 400;
