@@ -57,7 +57,7 @@ def test_counts_of_rows_that_come_in_turns_are_those_of_all_at_once(annotators: 
 
 @pytest.mark.parametrize("annotators", [2, 4])
 def test_counts_in_blocks_are_those_of_all_at_once(annotators: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair_counts, "BLOCK", 7)
+    monkeypatch.setattr(pair_counts, "TRAJECTORIES_AT_ONCE", 7)
     every = rows(4, 30, annotators)
     # the rows of a trajectory lie apart
     every = every.where(np.random.default_rng(1).permutation(len(every)))

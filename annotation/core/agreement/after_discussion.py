@@ -22,7 +22,7 @@ _UNCHANGED: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class RevisedLabels:
     """Changes of mind; parallel arrays, one row for each label that was changed, with what its author says
     now (−1, 0, +1). `ordinal` is the step's place in its trajectory, or `OUTCOME`."""
 
@@ -35,14 +35,14 @@ class Changes:
         return len(self.value)
 
     @classmethod
-    def of(cls, rows: npt.ArrayLike) -> "Changes":
+    def of(cls, rows: npt.ArrayLike) -> "RevisedLabels":
         """From rows (trajectory, annotator, ordinal, value), oldest first; the newest of a label counts."""
         array = np.asarray(rows, dtype=np.int64).reshape(-1, 4)[::-1]
         _, newest = np.unique(keys(*array[:, :3].T), return_index=True)
         return cls(*(np.ascontiguousarray(column) for column in array[newest].T))
 
 
-def revised(rows: PairedRows, changes: Changes) -> PairedRows:
+def revised(rows: PairedRows, changes: RevisedLabels) -> PairedRows:
     """The same rows with the values that annotators hold after discussion."""
     discussed = np.isin(rows.trajectory, changes.trajectory)
     if not discussed.any():
@@ -66,7 +66,9 @@ def changed(before: label_pair_codec.Bytes, after: label_pair_codec.Bytes) -> Bo
     return different
 
 
-def _looked_up(changes: Changes, trajectory: IntArray, annotator: IntArray, ordinal: IntArray) -> IntArray:
+def _looked_up(
+    changes: RevisedLabels, trajectory: IntArray, annotator: IntArray, ordinal: IntArray
+) -> IntArray:
     """For each label the changed one as 0, 1, 2, or `_UNCHANGED`."""
     both = keys(
         np.concatenate([changes.trajectory, trajectory]),

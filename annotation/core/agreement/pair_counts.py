@@ -27,7 +27,7 @@ from annotation.core.figures.measure import IntArray
 
 Sums = npt.NDArray[Any]
 _SUMS: Final = ("steps", "outcomes", "places", "touched")
-BLOCK: Final = 2_000
+TRAJECTORIES_AT_ONCE: Final = 2_000
 """So many trajectories are counted at a time by `CountedRows.in_blocks`."""
 
 
@@ -78,14 +78,14 @@ class CountedRows:
 
     @classmethod
     def in_blocks(cls, rows: PairedRows) -> "CountedRows":
-        """The counted rows that `of(rows)` gives, counted `BLOCK` trajectories at a time: on its way a step
-        takes some hundred bytes, as much as at last a whole row."""
+        """The counted rows that `of(rows)` gives, counted `TRAJECTORIES_AT_ONCE`: on its way a step takes
+        some hundred bytes, as much as at last a whole row."""
         _, trajectory = ranks(rows.trajectory)
-        if trajectory.max(initial=0) < BLOCK:
+        if trajectory.max(initial=0) < TRAJECTORIES_AT_ONCE:
             return cls.of(rows)
         # a trajectory's rows may stand anywhere, and are counted together
         order = np.argsort(trajectory, kind="stable")
-        ends = np.flatnonzero(np.diff(trajectory[order] // BLOCK)) + 1
+        ends = np.flatnonzero(np.diff(trajectory[order] // TRAJECTORIES_AT_ONCE)) + 1
         parts: dict[str, list[Sums]] = {name: [] for name in _SUMS}
         for numbers in np.split(order, ends):
             part = cls.of(rows.where(numbers))

@@ -6,7 +6,7 @@ from django.db.models import Count, Max, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
-from annotation.core.agreement.after_discussion import OUTCOME, Changes
+from annotation.core.agreement.after_discussion import OUTCOME, RevisedLabels
 from annotation.core.vocabulary import AssignmentState
 
 from ..shared.integer_rows import integer_rows
@@ -16,7 +16,7 @@ State = tuple[int, int]
 """The number of a project's revisions, and the newest: they are only ever added."""
 
 
-def revised_labels(project: m.Project, kept: Kept) -> tuple[Changes, State]:
+def revised_labels(project: m.Project, kept: Kept) -> tuple[RevisedLabels, State]:
     """Every change of mind in a project. One query, two when there are new ones."""
     rows = m.Revision.objects.filter(
         assignment__project=project, assignment__state=AssignmentState.SUBMITTED
@@ -24,11 +24,11 @@ def revised_labels(project: m.Project, kept: Kept) -> tuple[Changes, State]:
     found = rows.aggregate(count=Count("pk"), newest=Max("pk"))
     state = found["count"], found["newest"] or 0
     if not state[0]:
-        return Changes.of([]), state
+        return RevisedLabels.of([]), state
 
-    def read() -> Changes:
+    def read() -> RevisedLabels:
         ordered = rows.annotate(ordinal=Coalesce("step__ordinal", Value(OUTCOME))).order_by("pk")
         columns = ("assignment__trajectory", "assignment__annotator", "value", "ordinal")
-        return Changes.of(integer_rows(ordered.values_list(*columns), len(columns))[:, [0, 1, 3, 2]])
+        return RevisedLabels.of(integer_rows(ordered.values_list(*columns), len(columns))[:, [0, 1, 3, 2]])
 
     return kept.result(("revised", state), read), state

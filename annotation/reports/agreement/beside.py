@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotation.core.agreement import label_pair_codec
-from annotation.core.agreement.after_discussion import Changes, changed, revised
+from annotation.core.agreement.after_discussion import RevisedLabels, changed, revised
 from annotation.core.agreement.counts import Counts, joined
 from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.pair_table import PairedRows
@@ -115,7 +115,7 @@ class Beside:
         return replace(self, steps=self.steps.without_people(), outcomes=self.outcomes.without_people())
 
 
-def after_discussion(labels: Counted, changes: Changes) -> Other | None:
+def after_discussion(labels: Counted, changes: RevisedLabels) -> Other | None:
     """The same labels as their authors hold them after discussion; None where nobody changed any of them."""
     if not len(changes):
         return None

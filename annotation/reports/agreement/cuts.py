@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement.after_discussion import Changes
+from annotation.core.agreement.after_discussion import RevisedLabels
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.pair_table import PLACES, STEP_CUTS, PairedRows
@@ -86,7 +86,7 @@ class View:
     cuts: tuple[str, ...]
     with_people: bool
     state: Hashable
-    changes: Changes
+    changes: RevisedLabels
     occurring: Mapping[str, Sequence[int]]
     arms: Arms | None = None
     without: tuple[int, ...] = ()

@@ -20,7 +20,7 @@ BESIDE: Final = ("first_error_accuracy", "binary_outcome_accuracy")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ModelPoint:
     """One model: its StepAcc, and the figure that this is held against."""
 
     model: str
@@ -34,7 +34,7 @@ class Relation:
     """StepAcc against another figure (by name) over models, with Pearson's r."""
 
     figure: str
-    points: tuple[Point, ...]
+    points: tuple[ModelPoint, ...]
     r: Measure
 
 
@@ -55,7 +55,7 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
     relations = []
     for name in BESIDE:
         points = [
-            Point(one.name, one.row.pk if one.row else 0, x.value, y.value)
+            ModelPoint(one.name, one.row.pk if one.row else 0, x.value, y.value)
             for one, each in zip(whole, found, strict=True)
             if (x := each.figures[STEP]).value is not None and (y := each.figures[name]).value is not None
         ]

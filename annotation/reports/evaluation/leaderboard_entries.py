@@ -46,7 +46,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class LeaderboardEntries:
     """`models` by name, then `others`: the stacked judge and the baselines. `turns`: the blind labellings
     (core.scoring.blind), None as long as nobody has looked for them. `pending`: something is still to be
     fitted."""
@@ -58,7 +58,7 @@ class Entries:
     pending: bool
 
 
-def entries(release: Release) -> Entries:
+def entries(release: Release) -> LeaderboardEntries:
     """All entries of a release's leaderboard. Two queries, however many models there are."""
     known = outline(release)
     released = known.released
@@ -88,7 +88,7 @@ def entries(release: Release) -> Entries:
         None in (known.baseline, known.stacked, known.blind) or any(row.recalibrated is None for row in rows)
     )
     turns = None if known.blind is None else read_blind(known.blind, released)
-    return Entries(released, models, others, turns, pending)
+    return LeaderboardEntries(released, models, others, turns, pending)
 
 
 def _covered(released: ReleasedLabels, said: Predictions) -> frozenset[int]:

@@ -74,7 +74,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RunRow:
     """One judge's estimate, or the reason why it has none."""
 
     judge: Judge
@@ -87,18 +87,18 @@ class Row:
         return KINDS[self.judge.kind].priced and not self.judge.price_input and not self.judge.price_output
 
 
-def _estimates(opened: ProjectPage, form: RunForm) -> list[Row]:
+def _estimates(opened: ProjectPage, form: RunForm) -> list[RunRow]:
     chosen = RunSelection.of(form.selection())
     rows = []
     for judge in form.cleaned_data["judges"]:
         try:
-            rows.append(Row(judge, estimates.estimate(viewer=opened.user, judge=judge, selection=chosen)))
+            rows.append(RunRow(judge, estimates.estimate(viewer=opened.user, judge=judge, selection=chosen)))
         except TristepError as error:
-            rows.append(Row(judge, problem=translated(error.message)))
+            rows.append(RunRow(judge, problem=translated(error.message)))
     return rows
 
 
-def _new_page(opened: ProjectPage, form: RunForm, rows: list[Row]) -> HttpResponse:
+def _new_page(opened: ProjectPage, form: RunForm, rows: list[RunRow]) -> HttpResponse:
     """The form, and beside it the estimate; what is started is what was estimated."""
     fit = [row for row in rows if row.estimate is not None and row.estimate.trajectories]
     hidden = [("judges", row.judge.pk) for row in fit]
@@ -145,7 +145,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("frontend:runs", slug)
 
 
-def _start(opened: ProjectPage, form: RunForm, rows: list[Row]) -> list[SuggestionRun]:
+def _start(opened: ProjectPage, form: RunForm, rows: list[RunRow]) -> list[SuggestionRun]:
     """One run for each judge; a judge that cannot begin does not keep the others from it."""
     started: list[SuggestionRun] = []
     refused: list[Invalid] = []

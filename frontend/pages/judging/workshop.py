@@ -20,7 +20,7 @@ from annotation.services import noted_reads, suggest
 from frontend.forms import add_errors
 from frontend.forms.workshop import SampleForm, TrialForm
 from frontend.pages.judging.judges import SECTION, judges_of
-from frontend.pages.judging.runs import Row
+from frontend.pages.judging.runs import RunRow
 from frontend.pages.shared.common import ProjectPage, open_project, paginate
 
 WORKSHOP_VERB = "suggest"
@@ -59,7 +59,7 @@ def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         chosen = form.cleaned_data["prompt_version"]
         expected = report.estimate(viewer=opened.user, sample=found, prompt_version=chosen)
         if "estimate" in request.POST:
-            return _sample_page(opened, found, form, Row(found.judge, expected))
+            return _sample_page(opened, found, form, RunRow(found.judge, expected))
         try:
             run = suggest.try_prompt(
                 actor=opened.user, sample=found, estimate=expected.as_dict(), **form.cleaned_data
@@ -75,7 +75,7 @@ def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _sample_page(
-    opened: ProjectPage, found: WorkshopSample, form: TrialForm, expected: Row | None = None
+    opened: ProjectPage, found: WorkshopSample, form: TrialForm, expected: RunRow | None = None
 ) -> HttpResponse:
     tried = report.tried(viewer=opened.user, sample=found)
     trials = {str(one.trial.pk): one for one in tried if one.trial is not None}

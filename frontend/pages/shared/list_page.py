@@ -34,7 +34,7 @@ from frontend.rendering.tables import Column, Table, cells
 
 Words: TypeAlias = str | Promise
 MAX_ASKED = 200
-BLOCK = 500
+CSV_ROWS_AT_ONCE = 500
 DIGITS = "[0-9]{1,18}"
 MAX_NAMES = 10
 
@@ -243,8 +243,8 @@ class ListPage:
         return csv_lines.download(f"{prefix}{self.file}.csv", heading, self._lines(self._found(), columns))
 
     def _lines(self, found: Any, columns: Sequence[Column]) -> Iterator[list[Any]]:
-        left = found.iterator(BLOCK) if isinstance(found, QuerySet) else iter(found)
-        while block := list(islice(left, BLOCK)):
+        left = found.iterator(CSV_ROWS_AT_ONCE) if isinstance(found, QuerySet) else iter(found)
+        while block := list(islice(left, CSV_ROWS_AT_ONCE)):
             for item in self.items(block):
                 yield [_written(column.value_of(item)) for column in columns]
 
