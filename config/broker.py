@@ -82,6 +82,10 @@ class Broker:
         stop(process, grace=2)
         raise BrokerMissing(f"The embedded broker did not start; its own words are in {log}.")
 
+    def restart(self) -> None:
+        """Start one that has ended again, at the same address and with what was queued."""
+        self.process = self._start()
+
     def answers(self) -> bool:
         """Does it answer a ping?"""
         client = Redis(unix_socket_path=str(self.socket), socket_timeout=1)

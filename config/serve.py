@@ -2,6 +2,7 @@
 
 It prepares the data folder and the database, starts the embedded broker when REDIS_URL is unset, gunicorn and
 a Celery worker, and stops all of them together: on Ctrl-C or SIGTERM (0), or when one of them dies (1).
+A broker that dies is started again: what is queued lies in its file, and jobs are rows of the database.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ ROOT = Path(__file__).resolve().parents[1]
 READY_SECONDS = 120.0
 WEB_GRACE = 25.0
 WORKER_GRACE = 30.0
+# so many new starts of the broker within so many seconds, and no more
+BROKER_STARTS = 3
+BROKER_SECONDS = 60.0
 
 
 class CannotServe(RuntimeError):
@@ -60,6 +64,7 @@ class Server:
     demo: bool = True
     children: list[Child] = field(default_factory=list)
     broker: Broker | None = None
+    broker_starts: list[float] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -186,8 +191,20 @@ def dead(server: Server) -> str | None:
             last = child.log.read_text(encoding="utf-8", errors="replace").splitlines()[-8:]
             words = "".join(f"\n  {line[:400]}" for line in last)
             return f"The {child.name} stopped (status {status}); everything else is stopped too.{words}"
-    if server.broker is not None and (status := server.broker.process.poll()) is not None:
-        return f"The embedded broker stopped (status {status}); everything else is stopped too."
+    return dead_broker(server)
+
+
+def dead_broker(server: Server) -> str | None:
+    """Start a broker that is no longer there again; a sentence when it has ended too often."""
+    if server.broker is None or (status := server.broker.process.poll()) is None:
+        return None
+    now = time.monotonic()
+    server.broker_starts = [at for at in server.broker_starts if now - at < BROKER_SECONDS]
+    if len(server.broker_starts) == BROKER_STARTS:
+        return f"The embedded broker stopped (status {status}) again; everything else is stopped too."
+    server.broker_starts.append(now)
+    server.broker.restart()
+    print(f"The embedded broker stopped (status {status}), and was started again.", flush=True)
     return None
 
 

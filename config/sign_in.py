@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.cache import cache
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
@@ -26,6 +28,9 @@ WAITING = 3
 WINDOW_SECONDS = 15 * 60
 IN_ALL_SECONDS = 60
 NAME_NOTED = 255
+FEWEST_CHARACTERS = 5
+# all of it one short piece, repeated
+REPEATED = re.compile(r"(.{1,16})\1+", re.DOTALL)
 
 
 class Gate:
@@ -72,6 +77,26 @@ class Argon2(Argon2PasswordHasher):
         """In turn. Raises TooMany."""
         with _gate.passed():
             return super().verify(password, encoded)
+
+
+class Variety:
+    """Refuses passwords of few characters, or of one piece over and over ("aaaaaaaaaaaa")."""
+
+    def validate(self, password: str, user: User | None = None) -> None:
+        """Raises ValidationError."""
+        folded = password.casefold()
+        if len(set(folded)) < FEWEST_CHARACTERS or REPEATED.fullmatch(folded):
+            raise ValidationError(
+                gettext("This password repeats itself: use at least %(n)s different characters.")
+                % {"n": FEWEST_CHARACTERS},
+                code="password_without_variety",
+            )
+
+    def get_help_text(self) -> str:
+        """Stands with the rules for passwords."""
+        return gettext(
+            "Your password must have at least %(n)s different characters and no repeated pattern."
+        ) % {"n": FEWEST_CHARACTERS}
 
 
 class TokensEnd:

@@ -27,6 +27,7 @@ reading.make_folders("TRISTEP_DATA_DIR", DATA_DIR, UPLOAD_DIR, EXPORT_DIR, Path(
 DEBUG = env.flag("TRISTEP_DEBUG")
 SECRET_KEY = env.text("TRISTEP_SECRET_KEY") or reading.secret_key(DATA_DIR / "secret.key")
 # The key that signs releases; the file is made on first use. Beside it, the public keys of before.
+MIN_FREE_BYTES = env.number("TRISTEP_MIN_FREE_BYTES", 256 * 1024**2, minimum=0)
 RELEASE_KEY = env.text("TRISTEP_RELEASE_KEY")
 RELEASE_KEY_FILE = DATA_DIR / "release.key"
 RELEASE_KEYS_DIR = DATA_DIR / "release-keys"
@@ -41,7 +42,9 @@ SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_HSTS_SECONDS = env.number("TRISTEP_HSTS_SECONDS", 31_536_000) if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-SECURE_HSTS_PRELOAD = HTTPS
+# A list in browsers that a domain leaves only after months: its owner must ask for it (security.W021 would).
+SECURE_HSTS_PRELOAD = HTTPS and env.flag("TRISTEP_HSTS_PRELOAD")
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXY_HOPS else None
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
@@ -162,6 +165,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "django.contrib.auth.password_validation.MinimumLengthValidator",
         "django.contrib.auth.password_validation.CommonPasswordValidator",
         "django.contrib.auth.password_validation.NumericPasswordValidator",
+        "config.sign_in.Variety",
         "config.sign_in.TokensEnd",
     )
 ]

@@ -36,7 +36,7 @@ def test_healthz_says_that_the_database_answers(client: Client) -> None:
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json()) == (
         200,
-        {"status": "ok", "database": "up", "records": "protected"},
+        {"status": "ok", "database": "up", "records": "protected", "disk": "ok"},
     )
     assert client.post("/healthz").status_code == 405
 
@@ -46,6 +46,19 @@ def test_healthz_says_when_releases_and_audit_log_are_not_protected(client: Clie
     with lifted():
         answer = client.get("/healthz")
     assert (answer.status_code, answer.json()["records"]) == (503, "unprotected")
+
+
+@pytest.mark.django_db
+def test_healthz_says_when_the_disk_is_full_or_cannot_be_written(
+    client: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.MIN_FREE_BYTES = 1 << 62
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()["disk"]) == (503, "full")
+    settings.MIN_FREE_BYTES = 0
+    settings.DATA_DIR = tmp_path / "gone"
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()["disk"]) == (503, "read-only")
 
 
 @pytest.mark.django_db

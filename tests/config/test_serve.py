@@ -135,6 +135,24 @@ def test_serve_names_a_part_that_dies_and_stops_everything(sleeping: Server) -> 
     assert running(below) == []
 
 
+def test_serve_starts_a_broker_that_dies_again_until_it_dies_too_often(sleeping: Server) -> None:
+    def broker() -> int | None:
+        found = descendants(sleeping.pid)
+        return next((pid for pid, line in found.items() if "unixsocket" in line or ".sock" in line), None)
+
+    def started() -> int:
+        return sleeping.words().count("was started again")
+
+    for times in range(1, 4):
+        wait_for(lambda: bool(broker()), "the broker to run")
+        os.kill(broker() or 0, signal.SIGKILL)
+        wait_for(lambda: started() == times, "a new broker")  # noqa: B023
+        assert sleeping.process.poll() is None
+    os.kill(broker() or 0, signal.SIGKILL)
+    assert sleeping.process.wait(timeout=60) == 1
+    assert "broker stopped (status -9) again" in sleeping.words()
+
+
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only Linux tells children that a parent died"
 )

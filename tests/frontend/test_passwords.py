@@ -123,3 +123,12 @@ def test_account_is_made_by_a_site_admin_and_a_taken_name_is_refused(browse, at,
     assert again.status_code == 400
     assert "with that username already exists" in text(again) or "is taken" in text(again)
     assert not User.objects.get(username="newcomer").has_usable_password()
+
+
+@pytest.mark.parametrize(
+    "password", ["aaaaaaaaaaaa", "abcabcabcabc", "Tristep-Tristep-", "ababababABAB", "1a1a1a1a1a1a"]
+)
+def test_password_that_repeats_itself_is_none(browse, at, text, password):
+    form = {"old_password": PASSWORD, "new_password1": password, "new_password2": password}
+    answer = browse("ann").post(at("password-change"), form)
+    assert answer.status_code == 200 and "repeats itself" in text(answer)

@@ -137,3 +137,18 @@ def test_older_database_is_refused_with_the_commit_to_pass_through(
     assert done.returncode == 1
     assert "check out commit 48b59930" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_second_migrate_waits_for_the_first(old_database: Callable[..., str], tmp_path: Path) -> None:
+    environment = server_environment(database=old_database(), data=tmp_path)
+    both = [
+        subprocess.Popen(
+            [sys.executable, "manage.py", "migrate"],
+            cwd=ROOT,
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    assert [(one.communicate()[1], one.returncode) for one in both] == [("", 0)] * 2
