@@ -15,6 +15,7 @@ from frontend.pages.evaluation import (
     evaluation,
     leaderboard,
     model,
+    model_errors,
     predicted_records,
     public_releases,
     scored_judges,
@@ -209,7 +210,7 @@ results = [
     page(RELEASE + "judges/", scored_judges.judges, "scored-judges"),
     page(RELEASE + "predictions/", leaderboard.import_file, "predictions-import"),
     page(MODEL, model.model, "model"),
-    page(MODEL + "records/", predicted_records.records, "release-errors"),
+    page(MODEL + "records/", model_errors.records, "release-errors"),
     page(MODEL + "records/<int:ordinal>/", predicted_records.predicted, "release-predicted"),
     page(RELEASE + "records/<int:ordinal>/", predicted_records.record, "release-record"),
     page(

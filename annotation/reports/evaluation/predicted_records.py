@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -100,14 +100,6 @@ class Asked:
     subset: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
-    """The records of a list, and how many steps (or, by class, trajectories) these are together."""
-
-    rows: list[Listed] = field(default_factory=list)
-    total: int = 0
-
-
 def raw_record(release: Release, ordinal: int) -> tuple[ReleaseRecord, bytes, dict[str, Any]]:
     """A record of a release with its line and what that says. One query. Raises NotFound, and Conflict on a
     damaged one."""
@@ -192,7 +184,7 @@ def _reasons(row: PredictionSet, ordinal: int) -> dict[str, Any]:
     return found
 
 
-def model_records(*, actor: Actor, row: PredictionSet, asked: Asked) -> Records:
+def model_records(*, actor: Actor, row: PredictionSet, asked: Asked) -> list[Listed]:
     """The records of a list, those with the most wrong steps first (or with the most steps of the cell). One
     query and those of the permission; `row` comes with its release."""
     require(actor, "release.view", row.release)
@@ -218,7 +210,7 @@ def model_records(*, actor: Actor, row: PredictionSet, asked: Asked) -> Records:
     of_record: dict[int, list[int]] = {}
     for at in steps.tolist():
         of_record.setdefault(int(whole.record[at]), []).append(int(whole.message_index[at]))
-    rows = [
+    return [
         Listed(
             one.record,
             whole.record_id[one.record],
@@ -229,5 +221,3 @@ def model_records(*, actor: Actor, row: PredictionSet, asked: Asked) -> Records:
         )
         for one in found
     ]
-    total = len(steps) if asked.cell is not None else len(rows)
-    return Records(rows, total)

@@ -17,6 +17,7 @@ from annotation import policies
 from annotation.core.figures.bootstrap import MIN_TASKS
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.scores import too_few_tasks
+from annotation.core.text import escape
 from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.models import PredictionSet
 from annotation.reports.evaluation.model_scores import ModelScores
@@ -24,6 +25,8 @@ from annotation.services import evaluate, noted_reads
 from frontend.pages.evaluation.leaderboard import CHANGE, LEADERBOARD_VERB, dots_of, release_of
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.rendering import charts
+from frontend.rendering.identity import short_identity
+from frontend.rendering.tables import Column, Table, at, cells
 
 OFFSETS = {
     "same": gettext_lazy("at the right step"),
@@ -35,6 +38,29 @@ OFFSETS = {
     "only_second": gettext_lazy("an error where the release has none"),
     "neither": gettext_lazy("no error, as in the release"),
 }
+
+
+def error_columns(slug: str, row: PredictionSet) -> list[Column]:
+    """The columns of trajectories of a release, with how a model does on them."""
+
+    def verdict(right: bool) -> str:
+        return _("right") if right else _("wrong")
+
+    def record(one: Any) -> str:
+        name = short_identity(escape(one.record_id))
+        return cells.link(name, at("release-predicted", slug, row.release.version, row.pk, one.ordinal))
+
+    def wrong(one: Any) -> str:
+        return _("%(n)s of %(all)s") % {"n": one.found.wrong, "all": one.found.steps}
+
+    return [
+        Column("record_id", _("Record"), lambda one: escape(one.record_id), record, "main", "record_id"),
+        Column("subset", _("Subset"), look="slug", sort="subset"),
+        Column("wrong_steps", _("Wrong steps"), "found.wrong", wrong, "number", "-wrong_steps"),
+        Column("steps", value="found.steps"),
+        Column("first_error", _("First error"), lambda one: verdict(one.found.first_error)),
+        Column("outcome", _("Outcome"), lambda one: verdict(one.found.outcome)),
+    ]
 
 
 def set_of(opened: ProjectPage, version: str, pk: int) -> PredictionSet:
@@ -71,6 +97,7 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
         least_tasks=MIN_TASKS,
         may_change=opened.may(CHANGE),
         records=reverse("frontend:release-errors", args=[slug, version, pk]),
+        worst=Table(error_columns(slug, row), found.worst),
         **_pictures(found),
     )
 

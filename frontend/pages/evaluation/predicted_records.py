@@ -1,4 +1,4 @@
-"""Trajectories as a release holds them, with what a model predicts of them: lists, and the reading view."""
+"""Trajectories as a release holds them, with what a model predicts of them."""
 
 from __future__ import annotations
 
@@ -14,22 +14,18 @@ from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.core.trajectories.raw_message import message_json
 from annotation.core.trajectories.trajectory import message_text
-from annotation.core.vocabulary import VALUES
 from annotation.models import PredictionSet, Release
 from annotation.reports.evaluation import predicted_records as report
 from annotation.reports.shared import transcripts
 from annotation.services import noted_reads
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
-from frontend.pages.evaluation.model import OFFSETS, set_of
-from frontend.pages.shared.common import ProjectPage, image_response, open_project, paginate
+from frontend.pages.evaluation.model import set_of
+from frontend.pages.shared.common import ProjectPage, image_response, open_project
 from frontend.rendering import markdown
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.identity import title_of
 from frontend.rendering.structure import only_text
 from frontend.rendering.transcript import facts, lay_out, tools
-
-SHOWN_STEPS = 12
-VALUES_BY_WORD = {str(value): value for value in VALUES}
 
 
 @dataclass(frozen=True)
@@ -57,42 +53,6 @@ class Frozen:
     def message_address(self) -> str:
         """The address of message 0, from which those of all messages follow."""
         return reverse("frontend:release-message", args=[self.slug, self.version, self.ordinal, 0])
-
-
-def _asked(request: HttpRequest) -> report.Asked:
-    """The filter in the query string; parts that make no sense are left out."""
-    given = request.GET
-    cell: tuple[int, int | None] | None = None
-    released, predicted = given.get("released", ""), given.get("predicted", "")
-    if released in VALUES_BY_WORD and (predicted == "none" or predicted in VALUES_BY_WORD):
-        cell = VALUES_BY_WORD[released], VALUES_BY_WORD.get(predicted)
-    first = given.get("first", "")
-    subset = given.get("subset", "").replace("\x00", "")[:64]
-    return report.Asked(cell, first if first in report.CLASSES else "", subset)
-
-
-@require_GET
-def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
-    """The trajectories on which a model errs, or those of one cell of its confusion or of one class of first
-    errors."""
-    opened = open_project(request, slug, LEADERBOARD_VERB)
-    row = set_of(opened, version, pk)
-    asked = _asked(request)
-    found = report.model_records(actor=opened.user, row=row, asked=asked)
-    page = paginate(request, found.rows)
-    rows = noted_reads.model_errors(actor=opened.user, release=row.release, rows=list(page.object_list))
-    return opened.render(
-        "evaluation/predicted_records.html",
-        "releases",
-        release=row.release,
-        row=row,
-        asked=asked,
-        first=OFFSETS.get(asked.first, ""),
-        total=found.total,
-        page=page,
-        rows=rows,
-        shown_steps=SHOWN_STEPS,
-    )
 
 
 def _read(

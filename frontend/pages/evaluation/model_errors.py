@@ -1,0 +1,127 @@
+"""The trajectories of a release on which a model errs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.text import unescape
+from annotation.core.vocabulary import SIGNS, VALUES
+from annotation.models import PredictionSet
+from annotation.reports.evaluation import predicted_records as report
+from annotation.services import noted_reads
+from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB
+from frontend.pages.evaluation.model import OFFSETS, error_columns, set_of
+from frontend.pages.shared.common import open_project, release_trail
+from frontend.pages.shared.list_page import Empty, Filter, ListPage, ordered, show
+from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.tables import Column, at, cells
+from frontend.templatetags.judging import count
+
+SHOWN_STEPS = 12
+VALUES_BY_WORD = {str(value): value for value in VALUES}
+PREDICTED_BY_WORD: dict[str, int | None] = {**VALUES_BY_WORD, "none": None}
+
+
+def _asked(filters: dict[str, str]) -> report.Asked:
+    """The records that filters ask for. Raises Invalid for a value that there is not."""
+    released, predicted, first = filters["released"], filters["predicted"], filters["first"]
+    known: Mapping[str, Mapping[str, Any]] = {
+        "released": VALUES_BY_WORD,
+        "predicted": PREDICTED_BY_WORD,
+        "first": OFFSETS,
+    }
+    for name, values in known.items():
+        if filters[name] and filters[name] not in values:
+            sentence = "“{value}” is no value of the filter “{name}”."
+            raise Invalid(translatable(sentence, value=filters[name][:40], name=name), code="unknown_filter")
+    cell = (VALUES_BY_WORD[released], PREDICTED_BY_WORD[predicted]) if released and predicted else None
+    return report.Asked(cell, first, filters["subset"])
+
+
+def _filters(row: PredictionSet) -> list[Filter]:
+    signs = [(word, SIGNS[value]) for word, value in VALUES_BY_WORD.items()]
+    subsets = row.release.parsed_manifest()["subsets"]
+    return [
+        Filter("released", _("In the release"), signs),
+        Filter("predicted", _("By the model"), [*signs, ("none", _("no label"))]),
+        Filter("first", _("First error"), OFFSETS.items()),
+        Filter("subset", _("Subset"), [(name, name) for name in subsets]),
+    ]
+
+
+def _title(asked: report.Asked) -> str:
+    if asked.cell is not None:
+        released, predicted = asked.cell
+        if predicted is None:
+            said = _("Steps labelled %(released)s in the release, and not at all by the model")
+            return said % {"released": SIGNS[released]}
+        said = _("Steps labelled %(released)s in the release, and %(predicted)s by the model")
+        return said % {"released": SIGNS[released], "predicted": SIGNS[predicted]}
+    if asked.first:
+        return _("The first error: %(first)s") % {"first": OFFSETS[asked.first]}
+    return _("Trajectories with an error of the model")
+
+
+def _count(asked: report.Asked, rows: Sequence[report.Listed]) -> str:
+    if asked.cell is None:
+        said = ngettext("%(rows)s trajectory", "%(rows)s trajectories", len(rows))
+        return said % {"rows": count(len(rows))}
+    steps = sum(one.count for one in rows)
+    said = ngettext(
+        "%(steps)s step in %(rows)s trajectories", "%(steps)s steps in %(rows)s trajectories", steps
+    )
+    return said % {"steps": count(steps), "rows": count(len(rows))}
+
+
+@require_GET
+def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponseBase:
+    """The trajectories on which a model errs, or those of one cell of its confusion or of one class of first
+    errors."""
+    opened = open_project(request, slug, LEADERBOARD_VERB)
+    row = set_of(opened, version, pk)
+    of_cell = bool(request.GET.get("released") and request.GET.get("predicted"))
+    columns = [*error_columns(slug, row), *([_steps_column(slug, row)] if of_cell else [])]
+    order = "-count" if of_cell else "-wrong_steps"
+
+    def rows(filters: dict[str, str]) -> list[report.Listed]:
+        found = report.model_records(actor=opened.user, row=row, asked=_asked(filters))
+        return found if filters["sort"] == order else ordered(found, columns, filters["sort"])
+
+    listed = ListPage(
+        request,
+        columns,
+        rows,
+        Empty(_("No such trajectory"), _("The model has none of these errors on this release.")),
+        filters=_filters(row),
+        order=order,
+        items=lambda found: noted_reads.model_errors(actor=opened.user, release=row.release, rows=found),
+        file="errors",
+    )
+    everything = cast(Sequence[report.Listed], listed.page.paginator.object_list)
+    asked = report.Asked() if listed.refusal else _asked(listed.asked)
+    place = (slug, row.release.version)
+    trail = [
+        *release_trail(*place),
+        (_("Leaderboard"), at("leaderboard", *place)),
+        (escape_control_chars(unescape(row.model)), at("model", *place, row.pk)),
+    ]
+    about = _count(asked, everything)
+    return show(opened, "releases", listed, title=_title(asked), trail=trail, about=about)
+
+
+def _steps_column(slug: str, row: PredictionSet) -> Column:
+    def steps(one: report.Listed) -> str:
+        read = at("release-predicted", slug, row.release.version, row.pk, one.ordinal)
+        shown = [cells.link(f"#{index}", f"{read}#m{index}") for index in one.indexes[:SHOWN_STEPS]]
+        return cells.cluster(*shown, cells.soft("…") if one.count > SHOWN_STEPS else "")
+
+    return Column("count", _("Steps"), cell=steps, sort="-count")
