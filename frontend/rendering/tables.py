@@ -9,7 +9,8 @@ from operator import attrgetter
 from typing import Any, Final
 
 from django.urls import reverse
-from django.utils.formats import number_format
+from django.utils.formats import date_format, number_format
+from django.utils.timezone import localtime
 
 from annotation.core.text import unescape
 
@@ -22,6 +23,11 @@ cells: Final = Macros("table")
 def at(name: str, *args: Any) -> str:
     """The address of a page by its name."""
     return reverse(f"frontend:{name}", args=args)
+
+
+def short_time(moment: datetime) -> str:
+    """A moment in the reader's time zone and short form, to stand in a sentence."""
+    return date_format(localtime(moment), "SHORT_DATETIME_FORMAT")
 
 
 @dataclass(frozen=True)

@@ -157,9 +157,14 @@ def test_tabs_show_what_is_open_submitted_and_returned(browse, cast, at, text):
     people.claim(cast.ann, cast.project)
     client = browse("ann")
     page = client.get(at("work", "bench"))
-    assert page.context["tabs"] == [("open", 1), ("submitted", 1), ("returned", 1)]
+    tabs = page.context["list"].tabs
+    assert [(name, count) for name, _title, count in tabs.tabs] == [
+        ("open", 1),
+        ("submitted", 1),
+        ("returned", 1),
+    ]
     assert "Broken messages" in text(client.get(at("work", "bench") + "?state=returned"))
-    assert client.get(at("work", "bench") + "?state=nonsense").context["tab"] == "open"
+    assert client.get(at("work", "bench") + "?state=nonsense").context["list"].tabs.present == "open"
 
 
 def test_resume_takes_up_a_returned_trajectory_while_a_place_is_free(browse, cast, at):
@@ -228,5 +233,5 @@ def test_work_is_filtered_by_subset_and_record(browse, cast, at, text):
     found = client.get(at("work", "bench") + f"?state=submitted&q={record}")
     assert [row.trajectory.record_id for row in found.context["page"]] == [record]
     nothing = text(client.get(at("work", "bench") + "?state=submitted&q=no-such-record"))
-    assert "Nothing fits" in nothing
-    assert "Filter" in nothing
+    assert "Nothing matches" in nothing
+    assert 'name="state" value="submitted"' in nothing and "?state=submitted" in nothing

@@ -150,6 +150,11 @@ class ListPage:
         return any(self.asked[one.name] != one.default for one in self.filters)
 
     @property
+    def has_form(self) -> bool:
+        """Whether there is anything to be filtered or sorted."""
+        return bool(self.fields) and bool(self.page.object_list or self.narrowed or self.refusal)
+
+    @property
     def controls(self) -> Iterator[dict[str, Any]]:
         """The fields with their choices and values, for the form above the list."""
         for one in self.fields:

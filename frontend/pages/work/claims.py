@@ -7,8 +7,6 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.formats import date_format
-from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
@@ -19,7 +17,7 @@ from annotation.services import adjudicate, assign
 from frontend.pages.shared.columns import person_column, record_column
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import BulkAct, Empty, Field, ListPage, Tabs, act_on_chosen, show
-from frontend.rendering.tables import Column, at, cells
+from frontend.rendering.tables import Column, at, cells, short_time
 
 CLAIMS_VERB = "assign"
 
@@ -37,12 +35,13 @@ def _claims(opened: ProjectPage, rows: QuerySet[Any], tabs: Tabs) -> ListPage:
     def used(row: Assignment) -> str:
         if row.expires_at is None:
             return cells.when(row.last_used_at)
-        moment = date_format(localtime(row.expires_at), "SHORT_DATETIME_FORMAT")
-        ends = cells.badge(_("expires %(when)s") % {"when": moment}, "badge--warn")
+        ends = cells.badge(_("expires %(when)s") % {"when": short_time(row.expires_at)}, "badge--warn")
         return cells.lines(cells.when(row.last_used_at), ends)
 
     def progress(row: Any) -> str:
-        return _("%(done)d of %(count)d") % {"done": row.done, "count": row.trajectory.step_count}
+        all_steps = row.trajectory.step_count
+        words = _("%(done)d of %(count)d") % {"done": row.done, "count": all_steps}
+        return cells.progress(row.done, all_steps, words, _("Steps labelled"))
 
     columns = _columns(
         opened,

@@ -3,81 +3,181 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.template.defaultfilters import truncatechars
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
 from annotation.core.errors import Conflict
-from annotation.core.text import escape
+from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState
 from annotation.language import translated
 from annotation.models import Assignment
 from annotation.policies.rechecks import not_closed
 from annotation.reports.cases import home
 from annotation.reports.quality import look_again
-from annotation.reports.work.my_progress import own_work, with_progress
+from annotation.reports.work.my_progress import OwnWork, own_work, with_progress
 from annotation.services import assign, label
-from frontend.pages.shared.common import open_project, page_of, paginate, person
+from frontend.pages.shared.columns import subset_column
+from frontend.pages.shared.common import ProjectPage, open_project, page_of, person
+from frontend.pages.shared.list_page import Empty, Filter, ListPage, Tabs, act, ordered, show
+from frontend.rendering.identity import short_identity
+from frontend.rendering.tables import Column, at, cells, short_time
+from frontend.templatetags.tristep import expiry_text, state_name
 
+SHOWN_OF_REASON = 160
 SHOWN_AT_ONCE = 20
 """So much of what is to be looked at again stands on the page; the rest follows as it is done."""
 
-MAX_SEARCH = 200
 TABS = {
     "open": (AssignmentState.OPEN,),
     "submitted": (AssignmentState.SUBMITTED,),
     "returned": (AssignmentState.RETURNED, AssignmentState.EXPIRED),
 }
+TIMES = {
+    "open": ("claimed_at", gettext_lazy("Claimed")),
+    "submitted": ("submitted_at", gettext_lazy("Submitted")),
+    "returned": ("returned_at", gettext_lazy("Returned")),
+}
+EMPTY = {
+    "open": Empty(
+        gettext_lazy("No open assignment"),
+        gettext_lazy("A trajectory that you claim is yours until you submit or return it."),
+    ),
+    "submitted": Empty(
+        gettext_lazy("Nothing submitted yet"),
+        gettext_lazy(
+            "A trajectory appears here when every step and the outcome have a label and you have "
+            "submitted it."
+        ),
+    ),
+    "returned": Empty(
+        gettext_lazy("Nothing returned"),
+        gettext_lazy("A trajectory that you return keeps your draft and appears here."),
+    ),
+}
+
+
+def _columns(request: HttpRequest, tab: str) -> list[Column]:
+    def record(row: Assignment) -> str:
+        name = short_identity(row.trajectory.record_id)
+        shown = (
+            cells.broken(name) if tab == "returned" else cells.link(name, at("workbench", row.pk), "break")
+        )
+        expires = ends = ""
+        if tab == "open" and row.expires_at:
+            expires = cells.badge(
+                _("expires %(when)s unless you continue") % {"when": short_time(row.expires_at)},
+                "badge--warn",
+            )
+        if row.expiry_reason:
+            state = cells.badge(state_name(row.state), "badge--outline")
+            ends = cells.beside(state, expiry_text(row.expiry_reason))
+        why = (
+            cells.soft(truncatechars(unescape(row.return_reason), SHOWN_OF_REASON))
+            if row.return_reason
+            else ""
+        )
+        return cells.lines(shown, expires, ends, why)
+
+    def progress(row: Any) -> str:
+        all_steps = row.trajectory.step_count
+        words = _("%(done)d of %(count)d") % {"done": row.done, "count": all_steps}
+        return cells.progress(row.done, all_steps, words, _("Steps labelled"))
+
+    def acts(row: Assignment) -> str:
+        of = short_identity(row.trajectory.record_id)
+        if tab == "open":
+            return cells.button(_("Continue"), at("workbench", row.pk), of)
+        if tab == "returned":
+            return act(request, _("Resume"), at("resume", row.pk), of=of)
+        again = act(request, _("Reopen"), at("assignment-reopen", row.pk), of=of)
+        return cells.cluster(cells.button(_("View"), at("workbench", row.pk), of), again)
+
+    time, title = TIMES[tab]
+    return [
+        Column("record_id", _("Trajectory"), "trajectory.record_id", record, "main"),
+        subset_column(),
+        Column("done", _("Steps labelled"), cell=progress, sort="done"),
+        Column("steps", value="trajectory.step_count"),
+        Column(time, str(title), sort=f"-{time}"),
+        Column("", _("Actions"), cell=acts, look="actions"),
+    ]
+
+
+def _list(opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork, tab: str) -> ListPage:
+    columns = _columns(opened.request, tab)
+    subsets = own.order_by("trajectory__subset__name").values_list("trajectory__subset__name", flat=True)
+
+    def rows(asked: dict[str, str]) -> QuerySet[Assignment]:
+        found = with_progress(own.filter(state__in=TABS[tab]))
+        if asked["subset"]:
+            found = found.filter(trajectory__subset__name=asked["subset"])
+        if asked["q"]:
+            found = found.filter(trajectory__record_id__icontains=escape(asked["q"]))
+        return ordered(found, columns, asked["sort"])
+
+    closed = _closed(opened, own, mine) if tab == "submitted" else ""
+    return ListPage(
+        opened.request,
+        columns,
+        rows,
+        Empty(_("Nothing submitted lately"), closed) if closed else EMPTY[tab],
+        filters=[
+            Filter("subset", _("Subset"), [(name, name) for name in subsets.distinct()]),
+            Filter("q", _("Record contains")),
+        ],
+        order=f"-{TIMES[tab][0]}",
+        file="my-work",
+        tabs=Tabs("state", _("State"), [(name, state_name(name), getattr(mine, name)) for name in TABS], tab),
+        below=closed and cells.note(closed),
+    )
+
+
+def _closed(opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork) -> str:
+    """How much of what was submitted is closed, which the list leaves out."""
+    n = mine.submitted - own.filter(state=AssignmentState.SUBMITTED).count()
+    if not n:
+        return ""
+    said = ngettext(
+        "%(count)d trajectory more is closed: it was submitted more than %(days)d days ago and is "
+        "resolved, and you may be asked to label such work again.",
+        "%(count)d trajectories more are closed: they were submitted more than %(days)d days ago and are "
+        "resolved, and you may be asked to label such work again.",
+        n,
+    )
+    return said % {"count": n, "days": opened.project.retest_days}
 
 
 @require_GET
-def work(request: HttpRequest, slug: str) -> HttpResponse:
+def work(request: HttpRequest, slug: str) -> HttpResponseBase:
     """My assignments in one project: open, submitted or returned; of one subset, or found by record."""
     opened = open_project(request, slug, "claim")
     user, project = opened.user, opened.project
-    tab = request.GET.get("state", "open")
-    tab = tab if tab in TABS else "open"
+    asked = request.GET.get("state", "open")
+    tab = asked if asked in TABS else "open"
     mine = own_work(user, [project.pk])[project.pk]
     everything = policies.visible(user, Assignment.stored.filter(project=project, annotator=user))
-    own = not_closed(project, everything)
-    rows, asked = _filtered(own.filter(state__in=TABS[tab]), request)
-    subsets = own.order_by("trajectory__subset__name").values_list("trajectory__subset__name", flat=True)
-    return opened.render(
-        "work/list.html",
+    return show(
+        opened,
         "work",
-        page=paginate(request, with_progress(rows).order_by("-claimed_at", "-pk")),
-        tab=tab,
-        tabs=[("open", mine.open), ("submitted", mine.submitted), ("returned", mine.returned)],
-        asked=asked,
-        filtered=any(asked.values()),
-        subsets=subsets.distinct(),
+        _list(opened, not_closed(project, everything), mine, tab),
+        "work/my_work.html",
         can_claim=home.can_claim(user, project),
         own=mine,
         again=list(look_again.waiting(actor=user, project=project)[:SHOWN_AT_ONCE]),
         open_count=mine.open,
-        closed=mine.submitted - own.filter(state=AssignmentState.SUBMITTED).count()
-        if tab == "submitted"
-        else 0,
-        ended=mine.ended,
+        ended=0 if tab == "returned" else mine.ended,
         claim_key=secrets.token_urlsafe(12),
     )
-
-
-def _filtered(
-    rows: QuerySet[Assignment], request: HttpRequest
-) -> tuple[QuerySet[Assignment], dict[str, str]]:
-    """The rows that fit the query string, and what it asked for."""
-    asked = {name: request.GET.get(name, "").strip()[:MAX_SEARCH] for name in ("subset", "q")}
-    asked = {name: value.replace("\x00", "") for name, value in asked.items()}
-    if asked["subset"]:
-        rows = rows.filter(trajectory__subset__name=asked["subset"])
-    if asked["q"]:
-        rows = rows.filter(trajectory__record_id__icontains=escape(asked["q"]))
-    return rows, asked
 
 
 @require_POST
