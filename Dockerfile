@@ -1,8 +1,10 @@
 # syntax=docker/dockerfile:1
 # Two stages: the first installs the locked packages, the second carries them without pip, uv or caches.
 ARG PYTHON=3.13.14-slim
+# "@sha256:…" pins it (docs/operations.md, "Docker Compose")
+ARG PYTHON_DIGEST=
 
-FROM python:${PYTHON} AS packages
+FROM python:${PYTHON}${PYTHON_DIGEST} AS packages
 ENV UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 PIP_NO_CACHE_DIR=1
 WORKDIR /build
 COPY requirements-uv.lock requirements.lock ./
@@ -11,7 +13,7 @@ RUN python -m venv /uv \
     && /uv/bin/uv venv /venv \
     && VIRTUAL_ENV=/venv /uv/bin/uv pip sync --no-cache --require-hashes requirements.lock
 
-FROM python:${PYTHON}
+FROM python:${PYTHON}${PYTHON_DIGEST}
 ENV PATH=/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -109,19 +110,109 @@ def test_compose_confines_every_service(name: str) -> None:
     assert service["mem_limit"] and service["pids_limit"]
     assert service.get("read_only") is True or name == "postgres"
     if name not in OURS:
-        assert re.search(r":\d+\.\d+(\.\d+)?-\w+$", service["image"]), service["image"]
+        pinned = r":\d+\.\d+(\.\d+)?-\w+\$\{TRISTEP_\w+_DIGEST:-\}$"
+        assert re.search(pinned, service["image"]), service["image"]
+    assert service["logging"]["options"] == {"max-size": "10m", "max-file": "5"}
     for port in service.get("ports", []):
         assert name == "proxy" or str(port).startswith("${TRISTEP_BIND:-127.0.0.1:")
 
 
-def test_compose_has_https_in_a_profile_of_its_own_and_upgrades_in_order() -> None:
+def test_compose_has_a_network_for_each_side() -> None:
+    sides = {name: set(service["networks"]) for name, service in SERVICES.items()}
+    assert sides["proxy"] & sides["web"] == {"front"} and sides["postgres"] & sides["web"] == {"database"}
+    for inner, others in (("postgres", {"proxy", "redis"}), ("redis", {"proxy", "postgres"})):
+        assert all(COMPOSE["networks"][name]["internal"] for name in sides[inner])
+        assert not any(sides[inner] & sides[other] for other in others)
+
+
+def test_compose_has_https_in_a_profile_of_its_own() -> None:
     assert SERVICES["proxy"]["profiles"] == ["https"]
     assert [name for name in SERVICES if "profiles" in SERVICES[name]] == ["proxy"]
     assert re.search(r"ARG PYTHON=3\.\d+\.\d+-slim\n", (ROOT / "Dockerfile").read_text())
-    steps = re.findall(r"docker compose.* (build|stop|up)\b", (ROOT / "docker" / "upgrade.sh").read_text())
-    assert steps == ["build", "stop", "up"]
     for service in ("web", "worker"):
         assert SERVICES[service]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
+
+
+# A docker that only notes what it is asked for: a backup comes out of it, what is restored goes in.
+STUB = """#!/bin/sh
+echo "${TRISTEP_TAG:-} $*" >> "$CALLS"
+case "$*" in
+    *"manage.py backup"*) [ -z "${FAILS:-}" ] && echo rows | gzip ;;
+    *"manage.py restore"*) cat > "$CALLS.restored" ;;
+esac
+"""
+
+
+class Machine:
+    """A checkout with a stub in docker's place."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.calls = folder, folder / "calls"
+        shutil.copytree(ROOT / "docker", folder / "docker")
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        (folder / ".env").write_text("TRISTEP_SITE=a.example\n")
+        (folder / "bin").mkdir()
+        (folder / "bin" / "docker").write_text(STUB)
+        (folder / "bin" / "docker").chmod(0o755)
+
+    def run(self, script: str, **variables: str) -> tuple[int, list[str]]:
+        """The exit status of a script, and what docker was asked for: tag and command of Compose."""
+        self.calls.write_text("")
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        command = [str(self.folder / "docker" / script), "--profile", "https"]
+        done = subprocess.run(
+            command,
+            env={"PATH": path, "CALLS": str(self.calls), **variables},
+            capture_output=True,
+            check=False,
+        )
+        found = re.findall(r"^(\S*) compose (?:--profile https )?(\w+)", self.calls.read_text(), re.M)
+        return done.returncode, [" ".join(call) for call in found]
+
+    @property
+    def env(self) -> list[str]:
+        """The lines of .env."""
+        return (self.folder / ".env").read_text().splitlines()
+
+
+def test_upgrade_backs_up_first_and_leaves_the_old_image_and_return_goes_back(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    status, calls = machine.run("upgrade.sh")
+    assert status == 0
+    site, tag = machine.env
+    new = tag.removeprefix("TRISTEP_TAG=")
+    assert site == "TRISTEP_SITE=a.example" and re.fullmatch(r"[\d.]+-\d{8}T\d{6}Z", new)
+    # the backup is the old version's, made while nobody writes, and before the new one migrates
+    assert calls == [f"{new} build", " stop", " run", " up"]
+    old, backup = (tmp_path / "backups" / "last").read_text().split()
+    assert old == "latest" and gzip.decompress((tmp_path / backup).read_bytes()) == b"rows\n"
+    assert (tmp_path / "backups").stat().st_mode & 0o077 == 0
+
+    status, calls = machine.run("return.sh")
+    assert status == 0 and machine.env == ["TRISTEP_SITE=a.example", "TRISTEP_TAG=latest"]
+    asked = machine.calls.read_text()
+    wanted = [
+        "stop",
+        "ALTER DATABASE",
+        "CREATE DATABASE",
+        "10-roles.sh",
+        "migrate",
+        "manage.py restore",
+        "up",
+    ]
+    places = [asked.index(word) for word in wanted]
+    assert places == sorted(places) and "DROP" not in asked and "--no-build" in asked
+    assert gzip.decompress((tmp_path / "calls.restored").read_bytes()) == b"rows\n"
+
+
+def test_upgrade_without_a_backup_changes_nothing_and_starts_the_old_version_again(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    status, _calls = machine.run("upgrade.sh", FAILS="1")
+    asked = machine.calls.read_text()
+    assert status != 0 and machine.env == ["TRISTEP_SITE=a.example"]
+    assert asked.rstrip().endswith("start web worker") and " up " not in asked
+    assert not (tmp_path / "backups" / "last").exists()
+    assert machine.run("return.sh")[0] != 0
 
 
 def test_variable_may_come_from_a_file(tmp_path: Path) -> None:
