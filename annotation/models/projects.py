@@ -33,12 +33,11 @@ class Project(Versioned, models.Model):
     `claim_days` after how many days without use such a claim expires (null: never). `recheck_percent` and
     `retest_percent` say which share of the resolved trajectories a third person labels, and one of its
     annotators again, after `retest_days` (docs/sealing.md, "Rechecks"); `recheck_seed` is the secret that
-    draws them. `experiment_seed` randomises when annotators see suggestions (core.influence.experiment), in
-    place of
-    `suggestion_policy`, in `experiment_arms` arms; null: no experiment. What is dealt to an arm is
-    `experiment_unit`: a person on a task, whose arms stand in `Allocation`, or, in older experiments, a whole
-    task. `triage_seed` is that of the queue's last triage;
-    null: the queue is in the order of the import. `checklist_closed`: its admins want the list of first steps
+    draws them, and places in the queue. `experiment_seed` randomises when annotators see suggestions
+    (core.influence.experiment), in place of `suggestion_policy`, in `experiment_arms` arms; null: no
+    experiment. What is dealt to an arm is `experiment_unit`: a person on a task, whose arms stand in
+    `Allocation`, or, in older experiments, a whole task. `triage_seed` is that of the queue's last triage;
+    null: the queue is in an order of chance. `checklist_closed`: its admins want the list of first steps
     no more.
     """
 

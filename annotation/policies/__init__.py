@@ -12,9 +12,11 @@ as an annotator, whatever else they are.
 from .access import (
     NO_ACCESS,
     FieldAccess,
+    being_labelled,
     deals_people,
     field_access,
     kept_from_lists,
+    shown_state,
     suggestion_policy,
 )
 from .discussions import participants, voice_of
@@ -35,6 +37,7 @@ __all__ = [
     "Operator",
     "Viewer",
     "allowed",
+    "being_labelled",
     "deals_people",
     "field_access",
     "kept_from_lists",
@@ -45,6 +48,7 @@ __all__ = [
     "require",
     "require_published",
     "roles",
+    "shown_state",
     "suggestion_policy",
     "visible",
     "voice_of",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from annotation import models as m
 from annotation.core.influence.experiment import POLICY, Arm, Unit, arm_of
@@ -78,11 +79,25 @@ def suggestion_policy(user: m.User, trajectory: m.Trajectory) -> SuggestionPolic
     return SuggestionPolicy.NEVER if arm is None else POLICY[Arm(arm)]
 
 
+def being_labelled(user: Viewer) -> QuerySet[m.Assignment, Any]:
+    """The trajectories that a person has open, as a subquery of their keys."""
+    pk = user.pk if isinstance(user, m.User) else None
+    rows = m.Assignment.stored.filter(annotator=pk, state=AssignmentState.OPEN).order_by()
+    return rows.values("trajectory")
+
+
+def shown_state(user: Viewer) -> Case:
+    """The state of trajectories as lists show and count it: what a person has open is being labelled, to
+    them. Whatever else were said of it would tell that it is a recheck."""
+    mine = When(pk__in=being_labelled(user), then=Value(TrajectoryState.LABELLING.value))
+    return Case(mine, default=F("state"), output_field=CharField())
+
+
 def kept_from_lists(user: m.User, project: m.Project) -> Q | None:
     """Trajectories of which a list tells an admin nothing: those they are labelling, and those they could
     still claim and would lose by it. None: there are no such. Two queries."""
-    own = m.Assignment.stored.filter(project=project, annotator=user, state=AssignmentState.OPEN)
-    labelling = list(own.order_by().values_list("trajectory", flat=True))
+    own = being_labelled(user).filter(project=project)
+    labelling = list(own.values_list("trajectory", flat=True))
     kept = Q(pk__in=labelling) if labelling else None
     if Role.ANNOTATOR in roles(user, project):
         seen = m.Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind=ExposureKind.LABEL)

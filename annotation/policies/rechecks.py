@@ -1,9 +1,14 @@
 """Whom a recheck may be given to, and which earlier labels are closed to their annotator because of rechecks
-(docs/sealing.md, "Rechecks")."""
+(docs/sealing.md, "Rechecks").
+
+Admins are asked for none: their lists say what is resolved. Nor are adjudicators for a third look: of what
+they have not labelled they see that it was disputed. What they labelled is closed to them as to anybody.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -11,19 +16,31 @@ from django.utils import timezone
 from annotation import models as m
 from annotation.core.vocabulary import RESOLVED, AssignmentState, RecheckKind, RecheckState
 
+SEES_LITTLE: Final = {
+    RecheckKind.THIRD: Q(is_annotator=True, is_adjudicator=False, is_admin=False, user__is_superuser=False),
+    RecheckKind.RETEST: Q(is_annotator=True, is_admin=False, user__is_superuser=False),
+}
+"""Memberships whose roles do not tell which trajectories are resolved, by what is asked of the person."""
+
 
 def askable(user: m.User, *, now: datetime | None = None) -> QuerySet[m.Recheck]:
     """The rechecks that a person may be given at this moment: dealt to them, due, and of nothing that they
-    have seen others' judgement of or decided, and are not asked to look at again. No query by itself."""
+    have seen others' judgement of or decided, and are not asked to look at again. In the order of the queue,
+    which chance gave: in any other, one after the other would be told. No query by itself."""
     of_it = {"trajectory": OuterRef("trajectory")}
+    mine = m.Membership.objects.filter(user=user, project=OuterRef("project"))
     labelled = m.Assignment.stored.filter(**of_it, annotator=user)
     # side by side in the list of work, the two would tell that one of them is a recheck
     looks = m.RelabelRequest.objects.filter(
         assignment__trajectory=OuterRef("trajectory"), assignment__annotator=user, begun_at__isnull=True
     )
     return m.Recheck.objects.filter(
-        Q(kind=RecheckKind.RETEST.value) & ~Exists(m.Discussion.objects.filter(**of_it))
-        | Q(kind=RecheckKind.THIRD.value) & ~Exists(labelled),
+        Q(kind=RecheckKind.RETEST.value)
+        & Exists(mine.filter(SEES_LITTLE[RecheckKind.RETEST]))
+        & ~Exists(m.Discussion.objects.filter(**of_it))
+        | Q(kind=RecheckKind.THIRD.value)
+        & Exists(mine.filter(SEES_LITTLE[RecheckKind.THIRD]))
+        & ~Exists(labelled),
         ~Exists(m.Exposure.objects.filter(**of_it, user=user)),
         ~Exists(m.Adjudication.objects.filter(**of_it, adjudicator=user)),
         # whoever gave it back, or let it expire, is not offered it again: they may take it up
@@ -34,21 +51,33 @@ def askable(user: m.User, *, now: datetime | None = None) -> QuerySet[m.Recheck]
         due_at__lte=now or timezone.now(),
         trajectory__live=True,
         trajectory__state__in=RESOLVED,
-    ).order_by("due_at", "pk")
+    ).order_by("trajectory__position", "pk")
 
 
 def candidates(recheck: m.Recheck) -> QuerySet[m.Membership]:
-    """The annotators of a project who can be the third person for a trajectory: they have never had it, seen
-    nothing of what others made of it, and decided nothing in it. No query by itself."""
+    """The annotators of a project who can be the third person for a trajectory: they are nothing else in it,
+    have never had it, seen nothing of what others made of it, and decided nothing in it. No query by
+    itself."""
     theirs = {"trajectory": recheck.trajectory_id}
     return m.Membership.objects.filter(
         ~Exists(m.Assignment.stored.filter(**theirs, annotator=OuterRef("user"))),
         ~Exists(m.Exposure.objects.filter(**theirs, user=OuterRef("user"))),
         ~Exists(m.Adjudication.objects.filter(**theirs, adjudicator=OuterRef("user"))),
+        SEES_LITTLE[RecheckKind.THIRD],
         project=recheck.project_id,
-        is_annotator=True,
         user__is_active=True,
     ).order_by()
+
+
+def retested(trajectory: m.Trajectory) -> QuerySet[m.Assignment]:
+    """The submissions of a trajectory of which a retest may be asked. No query by itself."""
+    here = m.Membership.objects.filter(
+        SEES_LITTLE[RecheckKind.RETEST], user=OuterRef("annotator"), project=trajectory.project_id
+    )
+    seen = m.Exposure.objects.filter(trajectory=trajectory, user=OuterRef("annotator"))
+    return m.Assignment.objects.filter(
+        Exists(here), ~Exists(seen), trajectory=trajectory, state=AssignmentState.SUBMITTED, imported=False
+    )
 
 
 def _closes_before(project: m.Project, now: datetime) -> datetime | None:

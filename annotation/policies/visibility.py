@@ -49,10 +49,18 @@ def _trajectories(user: m.User) -> Q:
 
 
 def _disputes(user: m.User) -> Q:
-    """Disputes visible to a person: to admins; to adjudicators, where they did not label."""
+    """Disputes visible to a person: to admins, where they are not labelling; to adjudicators, where they did
+    not label."""
     labelled = m.Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
-    return Q(project__in=_projects(user, Role.ADMIN)) | Q(
+    return Q(~Q(_own_open(user, "trajectory")), project__in=_projects(user, Role.ADMIN)) | Q(
         ~Exists(labelled), project__in=_projects(user, Role.ADJUDICATOR)
+    )
+
+
+def _adjudications(user: m.User) -> Q:
+    """One's own cases; all for admins, but those of what they are labelling."""
+    return Q(adjudicator=user.pk) | Q(
+        ~Q(_own_open(user, "trajectory")), project__in=_projects(user, Role.ADMIN)
     )
 
 
@@ -171,7 +179,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.JudgeAnswer: _suggestions(""),
     m.Consensus: _consensus,
     m.OutcomeConsensus: _consensus,
-    m.Adjudication: _own_or_admin("adjudicator", "project"),
+    m.Adjudication: _adjudications,
     m.Discussion: _discussed("trajectory"),
     m.Comment: _discussed("discussion__trajectory"),
     m.Revision: _discussed("assignment__trajectory"),
@@ -189,6 +197,8 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
 
 # What even a superuser sees through a condition: their own secrets, and blindness while they label.
 BLIND_FOR_ALL: dict[type[Model], str] = {
+    m.Dispute: "trajectory",
+    m.Adjudication: "trajectory",
     m.Assignment: "trajectory",
     m.Label: "assignment__trajectory",
     m.OutcomeLabel: "assignment__trajectory",
@@ -205,6 +215,7 @@ BLIND_FOR_ALL: dict[type[Model], str] = {
 # What even a superuser sees only as far as its condition goes.
 PRIVATE = (m.ApiToken, m.Notice, m.Example)
 OWNER: dict[type[Model], str] = {
+    m.Adjudication: "adjudicator",
     m.Assignment: "annotator",
     m.Label: "assignment__annotator",
     m.OutcomeLabel: "assignment__annotator",

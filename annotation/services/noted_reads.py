@@ -30,7 +30,7 @@ from annotation.models import (
     User,
     WorkshopSample,
 )
-from annotation.policies import field_access, kept_from_lists, require, roles, visible
+from annotation.policies import being_labelled, field_access, kept_from_lists, require, roles, visible
 from annotation.reports.agreement import differing_steps as step_lists
 from annotation.reports.cases import discussions, side_by_side
 from annotation.reports.cases import examples as example_lists
@@ -227,9 +227,11 @@ def agreement_steps(
     *, actor: User, project: Project, steps: step_lists.Steps, chosen: Sequence[int]
 ) -> list[step_lists.LabelsOfStep]:
     """Some of the steps that a number of the agreement page is made of, with their labels; `chosen` are their
-    numbers in the list. For admins; Denied for anybody else."""
+    numbers in the list. Without those of trajectories that the person is labelling at present. For admins;
+    Denied for anybody else."""
     require(actor, "agreement.pairs", project)
-    rows = steps.rows(chosen)
+    kept = set(being_labelled(actor).filter(project=project).values_list("trajectory", flat=True))
+    rows = [row for row in steps.rows(chosen) if row.trajectory.pk not in kept]
     seen = {row.trajectory.pk for row in rows}
     exposures.expose_all(user=actor, trajectories=sorted(seen), kind=ExposureKind.LABEL)
     return rows

@@ -13,9 +13,8 @@ from django.utils import timezone
 from annotation.core.errors import StaleState
 from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
-from annotation.core.vocabulary import RESOLVED, AssignmentState, RecheckKind, RecheckState
+from annotation.core.vocabulary import RESOLVED, RecheckKind, RecheckState
 from annotation.models import (
-    Assignment,
     Consensus,
     Discussion,
     Exposure,
@@ -80,11 +79,8 @@ def _consider(pk: int, now: datetime) -> None:
         _deal(third, project, now)
     if Discussion.objects.filter(trajectory=trajectory).exists():
         return  # its annotators have heard one another
-    for assignment in Assignment.objects.filter(
-        trajectory=trajectory, state=AssignmentState.SUBMITTED, imported=False
-    ):
-        seen = Exposure.objects.filter(trajectory=trajectory, user=assignment.annotator_id)
-        if chosen(f"retest {assignment.slot}", project.retest_percent) and not seen.exists():
+    for assignment in policy.retested(trajectory):
+        if chosen(f"retest {assignment.slot}", project.retest_percent):
             due = (assignment.submitted_at or now) + timedelta(days=project.retest_days)
             Recheck.objects.create(
                 **of_it, kind=RecheckKind.RETEST.value, annotator_id=assignment.annotator_id, due_at=due
@@ -126,7 +122,10 @@ def _misdealt(now: datetime) -> list[int]:
         kind=RecheckKind.THIRD.value, state=RecheckState.WAITING.value, dealt_at__lt=now - DEALT_ANEW
     )
     here = Membership.objects.filter(
-        user=OuterRef("annotator"), project=OuterRef("project"), is_annotator=True, user__is_active=True
+        policy.SEES_LITTLE[RecheckKind.THIRD],
+        user=OuterRef("annotator"),
+        project=OuterRef("project"),
+        user__is_active=True,
     )
     seen = Exposure.objects.filter(user=OuterRef("annotator"), trajectory=OuterRef("trajectory"))
     unfit = Q(annotator__isnull=True) | ~Exists(here) | Exists(seen) | Q(dealt_at__lt=now - DEALT_FOR)

@@ -44,24 +44,18 @@ class Randomisation(Input):
 
 
 class Triage(Output):
-    """`seed` null: the order of the import. `found` and `found_by_import`: of the disputes so far, the share
-    in the first half of the queue as it is, and as it was imported; chance finds half."""
+    """`seed` null: an order of chance. `found`: of the disputes so far, the share in the first half of the
+    queue; chance finds half."""
 
     seed = serializers.IntegerField(allow_null=True)
     batch_size = serializers.IntegerField()
     waiting = serializers.IntegerField(help_text="Trajectories that nobody has begun.")
     found = serializers.SerializerMethodField()
-    found_by_import = serializers.SerializerMethodField()
 
     @extend_schema_field(serializers.DictField())
     def get_found(self, row: Any) -> dict[str, Any]:
         """A measure, as among the agreement figures."""
         return measure_json(row.found)
-
-    @extend_schema_field(serializers.DictField())
-    def get_found_by_import(self, row: Any) -> dict[str, Any]:
-        """The same for the order of the import."""
-        return measure_json(row.by_import)
 
 
 class NewTriage(Input):

@@ -24,8 +24,14 @@ class TrajectoryRow(Output):
     task = StoredText(source="task.key")
     question = serializers.SerializerMethodField()
     policy_model = StoredText()
-    state = serializers.ChoiceField(choices=TRAJECTORY_STATES)
-    free_slots = serializers.IntegerField()
+    state = serializers.ChoiceField(
+        choices=TRAJECTORY_STATES,
+        source="shown_state",
+        help_text="“labelling” of all that the caller has open.",
+    )
+    free_slots = serializers.IntegerField(
+        source="shown_slots", allow_null=True, help_text="Null for what the caller has open."
+    )
     message_count = serializers.IntegerField()
     step_count = serializers.IntegerField()
 

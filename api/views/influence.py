@@ -84,8 +84,8 @@ class Triage(ProjectView):
         done = projects.triage(actor=self.user, project=self.project(), **self.parsed(shapes.NewTriage))
         return Response(shapes.Triaged(done).data)
 
-    @extend_schema(summary="Serve in the order of the import", responses={204: None})
+    @extend_schema(summary="Serve in an order of chance", responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
-        """Bring what nobody has begun back into the order of the import. For admins."""
+        """Bring what nobody has begun back into the order that chance gave it. For admins."""
         projects.undo_triage(actor=self.user, project=self.project())
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -21,6 +21,7 @@ from annotation.models import Trajectory
 from annotation.policies import FieldAccess, field_access, require, visible
 from annotation.reports.cases import side_by_side as reports
 from annotation.reports.shared.transcripts import Transcript, transcript
+from annotation.reports.work.trajectory_list import as_shown, held_by
 from annotation.services import noted_reads
 
 from ..serializers import trajectories as shapes
@@ -43,15 +44,18 @@ class Trajectories(ProjectView):
         """The trajectories of a project in the order of the queue. For admins."""
         project = self.project()
         require(self.user, "trajectory.list", project)
-        rows = visible(self.user, Trajectory.objects.filter(project=project))
+        rows = as_shown(
+            visible(self.user, Trajectory.objects.filter(project=project)), held_by(self.user, project)
+        )
         # of a question, which can be as long as a book, only the beginning is read
         beginning = Left("task__question", shapes.READ_OF_QUESTION)
         rows = self._filtered(rows).select_related("subset", "task").defer("task__question")
-        return self.page(rows.annotate(beginning=beginning), shapes.TrajectoryRow)
+        in_order = rows.annotate(beginning=beginning).order_by("shown_place", "pk")
+        return self.page(in_order, shapes.TrajectoryRow)
 
-    def _filtered(self, rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
+    def _filtered(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         query = self.query(shapes.TrajectoryFilter)
-        paths = {"subset": "subset__name", "state": "state"}
+        paths = {"subset": "subset__name", "state": "shown_state"}
         texts = ("record_id", "policy_model")
         conditions = {path: query[name] for name, path in paths.items() if name in query}
         conditions |= {name: escape(query[name]) for name in texts if name in query}

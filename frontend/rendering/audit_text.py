@@ -62,7 +62,7 @@ AUDIT_SENTENCES = {
     "project.change": gettext_lazy("changed the settings"),
     "project.close_checklist": gettext_lazy("closed the list of first steps"),
     "project.create": gettext_lazy("created the project"),
-    "queue.restore": gettext_lazy("restored the import order of the queue"),
+    "queue.restore": gettext_lazy("shuffled the queue again"),
     "queue.triage": gettext_lazy("put contested trajectories first"),
     "release.export": gettext_lazy("exported a release"),
     "release.freeze": gettext_lazy("froze a release"),

@@ -47,7 +47,7 @@ PAGES = {
     "imports": ("admin", "imports", 8),
     "import": ("admin", "import-detail", 7),
     "preview of an import": ("admin", "import-detail", 7),
-    "trajectories": ("admin", "trajectories", 12),
+    "trajectories": ("admin", "trajectories", 13),
     "trajectory": ("admin", "trajectory", 24),
     "history": ("admin", "history", 30),
     "my work": ("ann", "work", 12),

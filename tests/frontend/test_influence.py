@@ -77,7 +77,7 @@ def test_settings_triage_and_take_it_back(browse, cast, at, text):
     assert Trajectory.objects.filter(live=True).first() == rows[2]
     assert project().triage_batch_size == 1 and str(project().triage_seed) in page
     page = text(admin.post(where, {"undo": ""}, follow=True))
-    assert "back in import order" in page
+    assert "back in random order" in page
     assert Trajectory.objects.filter(live=True).first() == rows[0]
     assert "less than or equal to 1000" in text(admin.post(where, {"batch_size": "9999"}, follow=True))
     assert project().triage_seed is None

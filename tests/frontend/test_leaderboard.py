@@ -192,9 +192,9 @@ def test_errors_of_a_model_open_as_the_release_holds_them(browse, cast, frozen, 
 
 
 def test_whoever_labels_a_trajectory_reads_no_labels_of_it_in_a_release(browse, cast, frozen, at, text):
+    claim_as_third(cast.cleo, Trajectory.objects.get(subset__name="one"))
     people.make_member(cast.project, cast.cleo, "annotator", "adjudicator")
     row = PredictionSet.objects.get()
-    claim_as_third(cast.cleo, Trajectory.objects.get(subset__name="one"))
     client = browse("cleo")
     detail = f"/api/v1/projects/bench/releases/1.0/predictions/{row.pk}/"
     for who, listed in (("judith", 1), ("cleo", 0)):

@@ -40,7 +40,7 @@ def contested(judges: Sequence[Mapping[int, int | None]], outcomes: Sequence[int
 def triaged(scores: Iterable[tuple[Key, float | None]], *, batch_size: int, seed: int) -> list[Key]:
     """The new order of the queue: batches of the most contested first, shuffled within each batch.
 
-    `scores` come in the order of the import, which breaks ties. Trajectories without a score (fewer than two
+    `scores` come in an order of chance, which breaks ties. Trajectories without a score (fewer than two
     judges) come last. The batches are cut from the whole line, whatever the score: the last contested and the
     first unanimous ones share a batch. With one seed the same scores give the same order. Raises ValueError
     for a batch size below 1.

@@ -1,7 +1,8 @@
-"""The sample of rechecks: its trajectories, the order of people to ask, and the gaps between rechecks.
+"""The sample of rechecks: its trajectories, the order of people to ask, the gaps between rechecks, and the queue.
 
 All chance is a pure function of a project's secret seed: the same trajectories, resolved in the same order,
-give the same sample, and nobody without the seed can foretell it.
+give the same sample, and nobody without the seed can foretell it. Places in the queue are drawn for the
+rechecks' sake: in the order of the import, whatever comes out of turn would be one.
 """
 
 from __future__ import annotations
@@ -15,13 +16,26 @@ from annotation.core.vocabulary import ConsensusKind, JudgeDoubt, Origin
 DIGITS: Final = 13
 """Hexadecimal digits that a float holds exactly."""
 
+PLACE_DIGITS: Final = 15
+"""Hexadecimal digits of a place: so many that no two trajectories of a project share one."""
+
 PERCENT: Final = 100
 
 
 def fraction(seed: int, *what: str | int) -> float:
     """A number from 0 to below 1, uniform and independent for each `what`: the first 52 bits of the sha256 of
     the seed and it, as canonical JSON."""
-    return float(int(sha256_hex(canonical_json([seed, *what]))[:DIGITS], 16) / 16**DIGITS)
+    return float(_drawn(seed, *what, digits=DIGITS) / 16**DIGITS)
+
+
+def place(*, seed: int, subset: str, record: str) -> int:
+    """The place of a trajectory in its project's queue, from 0 to below 2**60, uniform. What is imported
+    later stands between what is left of earlier imports."""
+    return _drawn(seed, "place", subset, record, digits=PLACE_DIGITS)
+
+
+def _drawn(seed: int, *what: str | int, digits: int) -> int:
+    return int(sha256_hex(canonical_json([seed, *what]))[:digits], 16)
 
 
 def chosen(*, seed: int, stratum: int, series: str, number: int, percent: int) -> bool:

@@ -17,7 +17,7 @@ class Command(OperatorCommand):
         add_project(parser)
         parser.add_argument("--batch-size", type=int, metavar="N", help="default: the project's, at first 25")
         parser.add_argument("--seed", type=int, metavar="N", help="default: drawn anew")
-        parser.add_argument("--undo", action="store_true", help="back to the order of the import")
+        parser.add_argument("--undo", action="store_true", help="back to the order of chance")
 
     def run(self, **options: Any) -> None:
         project = find_project(options["project"])
@@ -25,7 +25,7 @@ class Command(OperatorCommand):
             if options["batch_size"] is not None or options["seed"] is not None:
                 raise CommandError("--undo takes neither --batch-size nor --seed.")
             moved = projects.undo_triage(actor=OPERATOR, project=project)
-            self.summary(f"Back in the order of the import: {counted(moved, 'trajectory')} changed places.")
+            self.summary(f"Back in the order of chance: {counted(moved, 'trajectory')} changed places.")
             return
         done = projects.triage(
             actor=OPERATOR, project=project, batch_size=options["batch_size"], seed=options["seed"]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation import policies
 from annotation.core.vocabulary import (
@@ -138,7 +138,9 @@ def _for_admins(user: User, cards: dict[int, ProjectWork]) -> None:
     if not cards:
         return
     states: dict[int, dict[str, int]] = defaultdict(dict)
-    rows = Trajectory.objects.filter(project__in=cards, live=True).values("project", state_name=F("state"))
+    rows = Trajectory.objects.filter(project__in=cards, live=True).values(
+        "project", state_name=policies.shown_state(user)
+    )
     for row in rows.annotate(n=Count("pk")).order_by():
         states[row["project"]][row["state_name"]] = row["n"]
     for pk, counts in states.items():

@@ -26,36 +26,28 @@ NO_DISPUTE: Final = translatable("no fully labelled trajectory was disputed")
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """`seed` None: the queue is in the order of the import. `waiting`: trajectories nobody has begun, which
+    """`seed` None: the queue is in an order of chance. `waiting`: trajectories nobody has begun, which
     triage would move. `found`: of the disputes so far, the share in the first half of the queue of settled
-    trajectories; `by_import`: the same in the order of the import. Chance finds 50 %."""
+    trajectories. Chance finds 50 %."""
 
     seed: int | None
     batch_size: int
     waiting: int
     found: Measure
-    by_import: Measure
 
 
 def triage_so_far(*, viewer: Actor, project: m.Project) -> Triage:
     """For admins. Two queries."""
     require(viewer, "influence.view", project)
     settled = m.Trajectory.objects.filter(project=project, live=True, state__in=SETTLED)
-    rows = list(settled.order_by("position", "pk").values_list("source", "pk", "state"))
-    disputes = frozenset((source, pk) for source, pk, state in rows if state in DISPUTES)
-    queue = [(source, pk) for source, pk, _state in rows]
-
-    def found(order: list[tuple[int, int]]) -> Measure:
-        share = share_found_early(order, disputes, HALF)
-        return Measure(share, len(disputes), "" if share is not None else NO_DISPUTE)
-
+    rows = list(settled.order_by("position", "pk").values_list("pk", "state"))
+    disputes = frozenset(pk for pk, state in rows if state in DISPUTES)
+    share = share_found_early([pk for pk, _state in rows], disputes, HALF)
     return Triage(
         seed=project.triage_seed,
         batch_size=project.triage_batch_size,
         waiting=unclaimed(project).count(),
-        found=found(queue),
-        # rows of one file have their keys in the order of its lines
-        by_import=found(sorted(queue)),
+        found=Measure(share, len(disputes), "" if share is not None else NO_DISPUTE),
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Case, Count, F, Max, Sum, Value, When
+from django.db.models import Case, Count, Max, Sum, Value, When
 
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.models import Assignment, Membership, Project, Subset, Trajectory
-from annotation.policies import Actor, require
+from annotation.policies import Actor, require, shown_state
 
 UNTOUCHED = "untouched"
 """A trajectory that is still to be labelled and that nobody has claimed: all its slots are free."""
@@ -72,7 +72,7 @@ def progress(*, actor: Actor, project: Project) -> ProjectProgress:
         for pk, name in Subset.objects.filter(project=project).values_list("pk", "name")
     }
     everything = SubsetProgress("")
-    for subset, where, trajectories, steps in _states(project):
+    for subset, where, trajectories, steps in _states(actor, project):
         for counts in (named[subset], everything):
             counts.by_state[where] += trajectories
             counts.steps += steps
@@ -80,7 +80,7 @@ def progress(*, actor: Actor, project: Project) -> ProjectProgress:
     return ProjectProgress(subsets=subsets, all=everything, team=_team(project))
 
 
-def _states(project: Project) -> Iterable[tuple[int, str, int, int]]:
+def _states(actor: Actor, project: Project) -> Iterable[tuple[int, str, int, int]]:
     """(subset pk, state, trajectories, steps) for every state that occurs."""
     where = Case(
         When(
@@ -88,7 +88,7 @@ def _states(project: Project) -> Iterable[tuple[int, str, int, int]]:
             free_slots=project.annotators_per_trajectory,
             then=Value(UNTOUCHED),
         ),
-        default=F("state"),
+        default=shown_state(actor),
     )
     rows = Trajectory.objects.filter(project=project, live=True).annotate(where=where).order_by()
     return rows.values_list("subset", "where").annotate(n=Count("pk"), all_steps=Sum("step_count"))

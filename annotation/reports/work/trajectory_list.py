@@ -7,7 +7,19 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from django.db.models import Case, Exists, F, FloatField, Max, Min, OuterRef, Q, QuerySet, Value, When
+from django.db.models import (
+    Case,
+    Exists,
+    F,
+    FloatField,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
 from django.db.models.functions import Left
 
 from annotation.core.errors import Invalid
@@ -27,17 +39,17 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.policies import kept_from_lists, require, visible
+from annotation.policies import being_labelled, kept_from_lists, require, visible
 
 TRAJECTORY_FILTERS: Final = ("subset", "state", "model", "annotator", "q")
 SORTS: Final = {
-    "queue": "position",
+    "queue": "shown_place",
     "record": "record_id",
     "model": "policy_model",
     "steps": "step_count",
-    "state": "state",
+    "state": "shown_state",
     # the fewer slots are free, the more annotators there are: turned round in `ordered`
-    "annotators": "free_slots",
+    "annotators": "shown_slots",
     "agreement": "agreement",
     "doubt": "doubt",
 }
@@ -50,32 +62,61 @@ def trajectories(
     *, actor: User, project: Project, filters: Mapping[str, str], sort: str = "queue", labels: bool = False
 ) -> QuerySet[Trajectory]:
     """The trajectories of a project that fit all `filters`, with `beginning`, the first characters of the
-    question. `sort` is a key of SORTS, with a hyphen before it the other way round. For admins.
+    question, and `state` and `free_slots` as the actor may know them. `sort` is a key of SORTS, with a hyphen
+    before it the other way round. For admins.
 
     Raises Invalid for a value that no filter offers, for an unknown order, and for an order by what was said
-    without `labels`. One query, two with a filter by subset, annotator or policy model.
+    without `labels`. Two queries, three with a filter by subset, annotator or policy model.
     """
     require(actor, "trajectory.list", project)
     _check(actor, project, filters)
-    rows = visible(actor, Trajectory.objects.filter(project=project))
+    held = held_by(actor, project)
+    rows = as_shown(visible(actor, Trajectory.objects.filter(project=project)), held)
     if filters.get("subset"):
         rows = rows.filter(subset__name=filters["subset"])
     if filters.get("state"):
-        rows = rows.filter(state=filters["state"])
+        rows = rows.filter(shown_state=filters["state"])
     if filters.get("model"):
         rows = rows.filter(policy_model=escape(filters["model"]))
     if filters.get("annotator"):
-        theirs = Assignment.objects.filter(
-            trajectory=OuterRef("pk"), annotator__username=filters["annotator"], state__in=ACTIVE_STATES
-        )
-        rows = rows.filter(Exists(visible(actor, theirs)))
+        theirs = _turns(actor).filter(trajectory=OuterRef("pk"), annotator__username=filters["annotator"])
+        rows = rows.filter(Exists(theirs))
     if filters.get("q"):
         words = escape(filters["q"])
         rows = rows.filter(Q(record_id__icontains=words) | Q(task__question__icontains=words))
     shown = rows.annotate(beginning=Left("task__question", READ_OF_QUESTION))
-    return (
-        _ordered(actor, project, shown, sort, labels).select_related("subset", "task").defer("task__question")
+    in_order = _ordered(actor, project, shown, sort, labels=labels, holds=bool(held))
+    return in_order.select_related("subset", "task").defer("task__question")
+
+
+def held_by(actor: User, project: Project) -> list[int]:
+    """The trajectories of a project that a person has open. One query."""
+    return list(being_labelled(actor).filter(project=project).values_list("trajectory", flat=True))
+
+
+def as_shown(rows: QuerySet[Trajectory], held: Collection[int]) -> QuerySet[Any]:
+    """Trajectories with `shown_state`, `shown_slots` and `shown_place`: of those that their reader holds, the
+    state is that they are being labelled, free slots are not told (null), and their place is before all
+    others. Real ones would tell rechecks."""
+
+    def shown(column: str, instead: int | str | None) -> Any:
+        # without any, the column itself, so that an index serves filters and orders
+        kind: Any = Trajectory._meta.get_field(column)
+        mine = When(pk__in=held, then=Value(instead))
+        return Case(mine, default=F(column), output_field=kind) if held else F(column)
+
+    return rows.annotate(
+        shown_state=shown("state", TrajectoryState.LABELLING.value),
+        shown_slots=shown("free_slots", None),
+        shown_place=shown("position", -1),
     )
+
+
+def _turns(actor: User) -> QuerySet[Assignment]:
+    """Who labels what or has submitted it: the N annotators, and the actor wherever they have it open."""
+    mine = Q(annotator=actor, state=AssignmentState.OPEN)
+    turns = Assignment.stored.filter(Q(recheck__isnull=True) | mine, state__in=ACTIVE_STATES)
+    return visible(actor, turns)
 
 
 def _check(actor: User, project: Project, filters: Mapping[str, str]) -> None:
@@ -102,33 +143,36 @@ def annotators_of(project: Project) -> QuerySet[User]:
 
 
 def _ordered(
-    actor: User, project: Project, rows: QuerySet[Trajectory], sort: str, labels: bool
+    actor: User, project: Project, rows: QuerySet[Trajectory], sort: str, *, labels: bool, holds: bool
 ) -> QuerySet[Trajectory]:
-    """The rows in an order, those without a value last."""
+    """The rows in an order, those without a value last. `holds`: the actor has some of them open."""
     name = sort.removeprefix("-")
     if name not in SORTS:
         raise Invalid(translatable("There is no order “{name}”.", name=sort))
     if name in TELLING and not labels:
         raise Invalid(translatable("Sorting by labels would reveal them: show the labels first."))
     column: Any = F(SORTS[name])
-    if name == "doubt" and (hidden := kept_from_lists(actor, project)) is not None:
+    if name in TELLING and (hidden := kept_from_lists(actor, project)) is not None:
         column = Case(When(hidden, then=Value(None)), default=column, output_field=FloatField())
     backwards = sort.startswith("-") != (name == "annotators")
-    last = {"nulls_last": True} if name in TELLING else {}
+    # only where it is needed: no index has this order
+    last = {"nulls_last": True} if name in TELLING or (name == "annotators" and holds) else {}
     # the rest in the same direction, so that an index is read from one of its ends
-    rest = F("position" if name == "state" else "pk")
+    rest = F("shown_place" if name == "state" else "pk")
     first = column.desc(**last) if backwards else column.asc(**last)
-    return rows.order_by(first, rest.desc() if backwards and not last else rest.asc())
+    order = [first, rest.desc() if backwards and not last else rest.asc()]
+    # what the actor holds has one state and one place: the rows' own order would show through
+    return rows.order_by(*order, "pk") if holds else rows.order_by(*order)
 
 
 def annotators(actor: User, rows: Iterable[Trajectory]) -> dict[int, list[str]]:
     """By trajectory pk, the names of those who label it or have submitted it, as far as the actor may know.
     One query."""
-    found = Assignment.objects.filter(trajectory__in=[row.pk for row in rows], state__in=ACTIVE_STATES)
-    names: dict[int, list[str]] = defaultdict(list)
-    for row in visible(actor, found).select_related("annotator").order_by("slot"):
-        names[row.trajectory_id].append(str(row.annotator))
-    return names
+    found = _turns(actor).filter(trajectory__in=[row.pk for row in rows])
+    names: dict[int, dict[int, str]] = defaultdict(dict)
+    for row in found.select_related("annotator").order_by("slot"):
+        names[row.trajectory_id][row.annotator_id] = str(row.annotator)
+    return {pk: list(people.values()) for pk, people in names.items()}
 
 
 class Differ:

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
+from annotation.core.rechecks import sampling
 from annotation.core.text import escape
 from annotation.core.trajectories.conversation_turns import turns_stand_alone
 from annotation.core.trajectories.trajectory import TrajectoryDraft, content_json
@@ -25,8 +26,6 @@ MAX_POLICY_MODEL = 120
 COMPRESSION = 1
 # zlib runs without the interpreter's lock, so that two threads use two cores.
 PACKERS = 2
-# Room for ten million records of one import between the queue positions of this one and the next.
-POSITIONS = 10_000_000
 
 
 @dataclass(slots=True)
@@ -182,7 +181,9 @@ def _insert(
             "step_count": len(own),
             "line": draft.line,
             "live": False,
-            "position": source.pk * POSITIONS + tally.written,
+            "position": sampling.place(
+                seed=source.project.recheck_seed, subset=source.subset.name, record=item.record_id
+            ),
             "free_slots": source.project.annotators_per_trajectory,
         }
         rows.append(row)

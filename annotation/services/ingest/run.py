@@ -24,7 +24,7 @@ from . import lease
 from .context import read_context
 from .reaper import fail, sweep
 from .receive import stored_path
-from .rows import POSITIONS, ImportTally, PreparedDraft, prepare, write_batch
+from .rows import ImportTally, PreparedDraft, prepare, write_batch
 
 BATCH_RECORDS = 100
 BATCH_BYTES = 8 * 1024 * 1024
@@ -226,7 +226,7 @@ def _publish(source: ImportFile, tally: ImportTally, actor: Actor) -> None:
                 live=True, free_slots=project.annotators_per_trajectory
             )
             if tally.written:
-                lower_cursors(project_id=source.project_id, position=source.pk * POSITIONS)
+                lower_cursors(project_id=source.project_id, position=0)
             audit.record(
                 actor=source.created_by or actor,
                 verb="import.publish",

@@ -12,6 +12,7 @@ from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.influence.experiment import MAX_SEED
 from annotation.core.influence.triage import MAX_BATCH, triaged
+from annotation.core.rechecks import sampling
 from annotation.models import Project, Trajectory
 from annotation.policies import Actor, require
 from annotation.reports.influence.triage import scores, unclaimed
@@ -87,7 +88,7 @@ def triage(
 
 
 def undo_triage(*, actor: Actor, project: Project) -> int:
-    """Bring what nobody has begun back into the order of the import; how many got another place."""
+    """Bring what nobody has begun back into the order that chance gave it; how many got another place."""
     require(actor, "project.change", project)
     _waiting, moved = _rearrange(project, list)
     with transaction.atomic():
@@ -97,16 +98,19 @@ def undo_triage(*, actor: Actor, project: Project) -> int:
 
 
 def _rearrange(project: Project, order: Callable[[list[int]], list[int]]) -> tuple[list[int], int]:
-    """Deal the places of what is waiting anew: `order` gets the trajectories in the order of the import.
+    """Deal the places of what is waiting anew: `order` gets the trajectories in the order of chance.
 
     Two trajectories change places at a time, a few hundred pairs in a transaction; a pair of which one has
     been claimed meanwhile stays. So every place is one trajectory's at any moment, and what a kill leaves is
     an order like any other: asking again completes it.
     """
-    rows = list(unclaimed(project).order_by().values_list("source_id", "pk", "position"))
-    # rows of one file have their keys in the order of its lines
-    waiting = [pk for _source, pk, _place in sorted(rows)]
-    before = {pk: place for _source, pk, place in rows}
+    rows = unclaimed(project).order_by().values_list("pk", "position", "subset__name", "record_id")
+    before: dict[int, int] = {}
+    drawn: dict[int, int] = {}
+    for pk, place, subset, record in rows:
+        before[pk] = place
+        drawn[pk] = sampling.place(seed=project.recheck_seed, subset=subset, record=record)
+    waiting = sorted(drawn, key=drawn.__getitem__)
     now = dict(before)
     at_place = {place: pk for pk, place in before.items()}
 

@@ -190,9 +190,9 @@ def chosen(project: Project, leave_out: Collection[str]) -> QuerySet[Trajectory]
 
 
 def _ordered(project: Project, leave_out: Collection[str]) -> array[int]:
-    """Their keys in the order of the release: by subset, then by queue position. The keys are sorted without
-    the content: a database that sorts whole rows holds all of them."""
-    keys = chosen(project, leave_out).order_by("subset__name", "position").values_list("pk", flat=True)
+    """Their keys in the order of the release: by subset, then as imported. The keys are sorted without the
+    content: a database that sorts whole rows holds all of them."""
+    keys = chosen(project, leave_out).order_by("subset__name", "source", "pk").values_list("pk", flat=True)
     return array("q", keys.iterator(chunk_size=2_000))
 
 

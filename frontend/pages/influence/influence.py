@@ -231,11 +231,11 @@ def experiment(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def triage(request: HttpRequest, slug: str) -> HttpResponse:
-    """Serve what judges contest first, or go back to the order of the import."""
+    """Serve what judges contest first, or go back to the order of chance."""
     opened = open_project(request, slug, CHANGE)
     if "undo" in request.POST:
         service.undo_triage(actor=opened.user, project=opened.project)
-        messages.success(request, _("The queue is back in import order."))
+        messages.success(request, _("The queue is back in random order."))
         return redirect("frontend:project-settings", slug)
     form = TriageForm(request.POST)
     if not form.is_valid():

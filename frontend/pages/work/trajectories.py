@@ -62,7 +62,8 @@ def _columns(slug: str, *, labels: bool) -> list[Column]:
         return cells.stack(shown, cells.strip(*_strip(one.said)) if one.said else "")
 
     def state(one: ListedTrajectory) -> str:
-        return cells.badge(state_name(one.row.state), badge_kind(one.row.state))
+        shown: str = one.row.shown_state  # type: ignore[attr-defined]
+        return cells.badge(state_name(shown), badge_kind(shown))
 
     columns = [
         record_column(lambda one: at("trajectory", slug, one.row.pk), "row", sort="record"),
@@ -71,7 +72,7 @@ def _columns(slug: str, *, labels: bool) -> list[Column]:
         Column("task", value="row.task.key"),
         Column("policy_model", _("Policy model"), "row.policy_model", sort="model"),
         Column("steps", _("Steps"), "row.step_count", look="number", sort="-steps"),
-        Column("state", _("State"), "row.state", state, sort="state"),
+        Column("state", _("State"), "row.shown_state", state, sort="state"),
         Column(
             "annotators",
             _("Annotators"),
@@ -139,7 +140,7 @@ def _list(opened: ProjectPage) -> ListPage:
             Filter("q", _("Record or question contains")),
         ],
         items=lambda found: _listed(opened, found, labels=labels),
-        order="queue",
+        order="record",
         orders=[("queue", _("Queue"))],
         kept=["labels"],
         file="trajectories",
@@ -215,7 +216,12 @@ def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     shown = read(actor=opened.user, trajectory=row)
     if request.method == "POST":
         return redirect("frontend:trajectory", slug, pk)
-    return opened.render("work/trajectory.html", "trajectories", asks=asks, sealed=sealed, **laid_out(shown))
+    # to whoever is labelling it, nothing says whether it is resolved
+    state = TrajectoryState.LABELLING.value if sealed else row.state
+    laid = laid_out(shown)
+    return opened.render(
+        "work/trajectory.html", "trajectories", asks=asks, sealed=sealed, state=state, **laid
+    )
 
 
 @require_GET

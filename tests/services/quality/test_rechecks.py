@@ -93,6 +93,36 @@ def test_an_adjudicator_of_a_trajectory_is_never_its_third_person(cast: Cast) ->
     assert Stratum.objects.get().origin == "adjudicated"
 
 
+@pytest.mark.parametrize("role", ["is_adjudicator", "is_admin"])
+def test_a_third_look_goes_to_nobody_whose_role_tells_what_is_resolved(third: Cast, role: str) -> None:
+    resolved(third)
+    assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [third.cleo]
+    mine = Membership.objects.filter(user=third.cleo, project=third.project)
+    mine.update(**{role: True})
+
+    with pytest.raises(Conflict):
+        people.claim(third.cleo, third.project)
+    assert not home.can_claim(third.cleo, third.project)
+    rechecks.sweep(now=timezone.now() + timedelta(hours=2))
+    assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [None]
+
+    mine.update(**{role: False})
+    rechecks.sweep(now=timezone.now() + timedelta(hours=4))
+    assert people.claim(third.cleo, third.project).recheck_id is not None
+
+
+def test_a_retest_is_not_asked_of_admins_whose_lists_tell_what_is_resolved(retest: Cast) -> None:
+    Membership.objects.filter(user=retest.ann).update(is_admin=True)
+    resolved(retest)
+    assert [one.annotator for one in waiting(RecheckKind.RETEST)] == [retest.ben]
+    Membership.objects.filter(user=retest.ben).update(is_admin=True)
+
+    with pytest.raises(Conflict):
+        people.claim(retest.ben, retest.project)
+    Membership.objects.filter(user=retest.ben).update(is_admin=False, is_adjudicator=True)
+    assert people.claim(retest.ben, retest.project).recheck_id is not None
+
+
 def test_a_retest_comes_to_the_same_annotator_after_a_week_and_not_before(retest: Cast) -> None:
     (row,) = resolved(retest)
     assert {one.annotator for one in waiting(RecheckKind.RETEST)} == {retest.ann, retest.ben}

@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.core.errors import StaleState
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.vocabulary import RecheckKind
-from annotation.models import Assignment, Label, Membership, Trajectory, User
+from annotation.models import Assignment, Exposure, Label, Membership, Trajectory, User
 from annotation.policies import OPERATOR, visible
 from annotation.reports.agreement import report
 from annotation.reports.quality import annotators
@@ -109,6 +109,17 @@ def test_what_is_closed_does_not_tell_what_is_asked_for_again(retest: Cast) -> N
     everything_is_rechecked(retest.project, third=0, retest=0)
 
     assert len(caller.get(path).json()["results"]) == 3
+
+
+def test_who_became_an_admin_reads_no_labels_of_what_they_are_asked_for_again(third: Cast) -> None:
+    (row,) = resolved(third)
+    people.claim(third.cleo, third.project)
+    url = f"/projects/{third.project.slug}/agreement/steps/"
+    Membership.objects.filter(user=third.cleo).update(is_admin=True)
+
+    assert callers.Caller(third.admin).get(url).json()["results"]
+    assert callers.Caller(third.cleo).get(url).json()["results"] == []
+    assert not visible(third.cleo, Exposure.objects.filter(trajectory=row, user=third.cleo)).exists()
 
 
 def test_a_batch_that_was_saved_long_ago_shows_nothing_when_it_is_repeated(retest: Cast) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.core.errors import Conflict, Denied, Invalid, Locked, StaleState
 from annotation.core.vocabulary import AssignmentState, ExposureKind
-from annotation.models import Assignment, Trajectory
+from annotation.models import Assignment, Project, Trajectory
 from annotation.services import assign, exposures, label, projects
 from tests import people
 from tests.people import Cast
@@ -20,6 +20,22 @@ def test_claim_gives_trajectories_in_the_order_of_the_queue(cast: Cast) -> None:
     with pytest.raises(Conflict) as refusal:
         people.claim(cast.ann, cast.project)
     assert refusal.value.code == "nothing_left"
+
+
+@pytest.mark.usefixtures("queue_of_chance")
+def test_queue_has_no_order_and_later_imports_come_between(cast: Cast) -> None:
+    """One after the other must tell nothing, or whatever comes out of turn would be a recheck."""
+    Project.objects.filter(pk=cast.project.pk).update(recheck_seed=3)
+    cast.project.refresh_from_db()
+    first = [row.pk for row in people.import_records(cast.project, 8)]
+    begun = [people.claim(cast.ann, cast.project).trajectory_id for _ in range(4)]
+    people.import_records(cast.project, 8, subset="later")
+    rest = [people.claim(cast.ann, cast.project).trajectory_id for _ in range(12)]
+
+    later = [pk not in first for pk in rest]
+    assert sorted(begun + rest) == sorted(Trajectory.objects.values_list("pk", flat=True))
+    assert begun != sorted(begun) and rest != sorted(rest)
+    assert True in later[: later.index(False) + 4] and False in later[later.index(True) :]
 
 
 def test_claim_finds_an_import_after_the_end_of_the_queue(cast: Cast) -> None:
