@@ -20,11 +20,20 @@ from django.db import transaction
 from annotation.core.influence.experiment import Arm
 from annotation.models import Adjudication, Allocation, Assignment, Trajectory, User
 from annotation.policies import OPERATOR
-from annotation.services import adjudicate, assign, label, projects
+from annotation.services import adjudicate, assign, label, projects, release
 from tests.addresses import Address, addresses, methods
 from tests.callers import PlainClient
 from tests.fixtures.judges import make_imported_judge
-from tests.people import Cast, decide_all, import_records, label_all, make_cast, make_records, open_case
+from tests.people import (
+    Cast,
+    decide_all,
+    import_records,
+    label_all,
+    make_cast,
+    make_member,
+    make_records,
+    open_case,
+)
 from tests.suggesting import suggest
 from tests.world import World
 
@@ -65,6 +74,20 @@ def differing(cast: Cast, row: Trajectory) -> None:
     made = _ben(cast, row)
     label_all(made, -1, outcome=-1, note="a note")
     label.submit(actor=cast.ben, assignment=made)
+
+
+def differing_otherwise(cast: Cast, row: Trajectory) -> None:
+    """Ben has submitted others still: ann's first step, and not the second."""
+    made = _ben(cast, row)
+    label_all(made, [1, 0], outcome=0, note="another note")
+    label.submit(actor=cast.ben, assignment=made)
+
+
+def half_decided(cast: Cast, row: Trajectory) -> None:
+    """Judith has the case, and has decided a step against ann."""
+    differing(cast, row)
+    case = open_case(cast.judith, row)
+    adjudicate.decide(actor=cast.judith, adjudication=case, message_index=2, value=-1, note="a decision")
 
 
 def adjudicated(cast: Cast, row: Trajectory) -> None:
@@ -114,7 +137,7 @@ def _plain(client: PlainClient, url: str) -> str:
     answer = client.get(url)
     assert answer.status_code < 500, url
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-    return CHANCE.sub("", f"{answer.status_code}\n{answer.headers}\n{body.decode()}")
+    return CHANCE.sub("", f"{answer.status_code}\n{answer.headers}\n{body.decode(errors='replace')}")
 
 
 @pytest.mark.once
@@ -150,6 +173,49 @@ def test_noninterference_of_the_other_annotator_with_anything_i_can_see(db: None
         changed = [url for url in seen if seen[url] != first.get(url)]
         assert not changed, f"what ben did ({name}) shows at {changed}"
         assert first.keys() - refused <= seen.keys()
+
+
+@pytest.mark.once
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("role", "ann_submits", "states"),
+    [
+        ("adjudicator", False, [nothing, agreeing, differing, differing_otherwise]),
+        ("adjudicator", True, [nothing, differing, differing_otherwise, half_decided]),
+        # who administers a project may know who has submitted what, and once she has submitted, all labels
+        ("admin", False, [agreeing, differing, differing_otherwise]),
+    ],
+    ids=["adjudicator while she labels", "adjudicator after she submitted", "admin while she labels"],
+)
+def test_noninterference_with_whoever_labels_and_decides_or_administers_too(
+    db: None, role: str, ann_submits: bool, states: list[State]
+) -> None:
+    """There is enough beside it that agreement, figures of people and a release have something to say."""
+    with time_machine.travel(NOW, tick=False):
+        cast = make_cast()
+        row, _free, *others = import_records(cast.project, make_records(8))
+        for number, other in enumerate(others):
+            for user in (cast.ann, cast.ben):
+                made = assign.claim_this(actor=user, trajectory=other)
+                label_all(made, [1, -1 if number % 2 else 0], outcome=1)
+                label.submit(actor=user, assignment=made)
+        release.freeze(actor=OPERATOR, project=cast.project, version="1.0")
+        make_member(cast.project, cast.ann, "annotator", role)
+        mine = assign.claim_this(actor=cast.ann, trajectory=row)
+        label_all(mine, 1, outcome=1)
+        if ann_submits:
+            label.submit(actor=cast.ann, assignment=mine)
+        found = {}
+        for state in states:
+            with transaction.atomic():
+                state(cast, row)
+                place = World(cast=cast, at=_Any(row), ids=_Any(row.pk), link="x", answers=_Any(UUID(int=0)))
+                found[state.__name__] = seen_by(cast.ann, place, {row.pk, mine.pk})
+                transaction.set_rollback(True)
+    first = found[states[0].__name__]
+    assert sum(text.startswith("200") for text in first.values()) > 30
+    told = {(name, url) for name, seen in found.items() for url in first if seen[url] != first[url]}
+    assert not told
 
 
 @pytest.mark.once
