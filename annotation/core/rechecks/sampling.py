@@ -1,4 +1,4 @@
-"""The sample of rechecks: its trajectories, the order of people to ask, the gaps between rechecks, and the queue.
+"""The sample of rechecks: its trajectories, the people to ask, the gaps between rechecks; and the queue.
 
 All chance is a pure function of a project's secret seed: the same trajectories, resolved in the same order,
 give the same sample, and nobody without the seed can foretell it. Places in the queue are drawn for the
