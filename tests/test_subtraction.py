@@ -39,12 +39,12 @@ from tests.callers import PlainClient
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, decide_all, import_records, label_all, make_member, make_records, open_case
 
-ORDERS = int(os.environ.get("ORDERS_OF_WORK", "300"))
+ORDERS = int(os.environ.get("ORDERS_OF_WORK", "1000"))
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 # made anew for each answer
 CHANCE = re.compile(rb'name="(?:csrfmiddlewaretoken|claim_key)"\s+value="[^"]*"')
 TRAJECTORIES = 11
-PAGES_EVERY = 50
+PAGES_EVERY = 100
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation import models as m
-from annotation.core.vocabulary import RESOLVED, AssignmentState, RecheckKind, RecheckState
+from annotation.core.vocabulary import RESOLVED, SETTLED, AssignmentState, RecheckKind, RecheckState
 
 SEES_LITTLE: Final = {
     RecheckKind.THIRD: Q(is_annotator=True, is_adjudicator=False, is_admin=False, user__is_superuser=False),
@@ -95,16 +95,14 @@ def _asked_again() -> Exists:
 def not_closed(project: m.Project, own: QuerySet[m.Assignment]) -> QuerySet[m.Assignment]:
     """The assignments of a person in a project that they may still look at.
 
-    In a project with retests, what was submitted so long ago that it could be asked for again, and is
-    resolved, is closed to its annotator, all of it: otherwise the retest, whose earlier labels must not be
-    seen, would be told by what is missing.
+    In a project with retests, what was submitted so long ago that it could be asked for again, and has all
+    of its labels, is closed to its annotator, all of it: otherwise the retest, whose earlier labels must not
+    be seen, would be told by what is missing; and a dispute, by what is not.
     """
     condition = Q(recheck__isnull=True) & Q(_asked_again())
     before = _closes_before(project, timezone.now())
     if before is not None:
-        old = Q(
-            state=AssignmentState.SUBMITTED.value, submitted_at__lt=before, trajectory__state__in=RESOLVED
-        )
+        old = Q(state=AssignmentState.SUBMITTED.value, submitted_at__lt=before, trajectory__state__in=SETTLED)
         condition |= old
     return own.exclude(condition)
 

@@ -62,7 +62,7 @@ class SettingsForm(forms.Form):
         initial=5,
         help_text=_(
             "Drawn by chance from their own, and unmarked. While this is not 0, work that old is closed to "
-            "them once it is resolved."
+            "them once all of its labels are in."
         ),
     )
     retest_days = forms.IntegerField(

@@ -46,8 +46,8 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
     if assignment.state == AssignmentState.SUBMITTED and closed(assignment):
         raise StaleState(
             translatable(
-                "Work that you submitted more than {days} days ago is closed once it is resolved: you may "
-                "be asked to label some of it again without seeing your earlier labels.",
+                "Work that you submitted more than {days} days ago is closed once all of its labels are in: "
+                "you may be asked to label some of it again without seeing your earlier labels.",
                 days=assignment.project.retest_days,
             ),
             code="closed",

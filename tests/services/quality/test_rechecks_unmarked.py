@@ -99,8 +99,11 @@ def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(retest: Ca
 
 @pytest.mark.postgres
 def test_what_is_closed_does_not_tell_what_is_asked_for_again(retest: Cast) -> None:
-    """Everything old and resolved is closed, drawn or not, so that claiming a retest changes no list."""
+    """All old work whose labels are in is closed, drawn or not, so that claiming a retest changes no list;
+    nor does what stays open tell that others said something else."""
     everything_is_rechecked(retest.project, third=0, retest=1)
+    people.import_records(retest.project, 1, subset="disputed")
+    people.make_disputed(retest)
     resolved(retest, 3)
     caller = callers.Caller(retest.ann)
     path = f"/projects/{retest.project.slug}/assignments/?state=submitted"
@@ -108,7 +111,7 @@ def test_what_is_closed_does_not_tell_what_is_asked_for_again(retest: Cast) -> N
 
     everything_is_rechecked(retest.project, third=0, retest=0)
 
-    assert len(caller.get(path).json()["results"]) == 3
+    assert len(caller.get(path).json()["results"]) == 4
 
 
 def test_who_became_an_admin_reads_no_labels_of_what_they_are_asked_for_again(third: Cast) -> None:
