@@ -29,7 +29,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "language", body={"language": "en"})
     yield Address(f + "profile", body={"display_name": "Me"})
     yield Address(f + "profile-keys", body={"flag": "y"})
-    yield Address(f + "token-create", body={"name": "t", "days": "7"})
+    yield Address(f + "token-create", body={"name": "t", "days": "7", "scope": "read"})
     yield Address(f + "token-revoke", pk("token"))
     yield Address(f + "people", body={"username": "newcomer"})
     yield Address(f + "password-link", pk("ann"))

@@ -70,6 +70,19 @@ class ImportState(StrEnum):
     ABANDONED = "abandoned"
 
 
+class TokenScope(StrEnum):
+    """What a token may be used for, each more than the one before."""
+
+    READ = "read"
+    LABEL = "label"
+    ADMIN = "admin"
+
+    def covers(self, needed: TokenScope) -> bool:
+        """Is `needed` this scope, or less?"""
+        order = list(TokenScope)
+        return order.index(needed) <= order.index(self)
+
+
 class InvitationState(StrEnum):
     """The state of an invitation; only a pending one's link works."""
 

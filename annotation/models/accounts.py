@@ -6,7 +6,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.vocabulary import InvitationState
+from annotation.core.vocabulary import InvitationState, TokenScope
 
 
 class User(AbstractUser):
@@ -38,7 +38,10 @@ class User(AbstractUser):
 
 
 class ApiToken(models.Model):
-    """A personal token for the REST API; only its sha256 is stored, the token itself is shown once."""
+    """A personal token for the REST API; only its sha256 is stored, the token itself is shown once.
+
+    `scope` says what it may be used for, within what its person may do.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(_("name"), max_length=80)
@@ -48,10 +51,18 @@ class ApiToken(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    scope = models.CharField(
+        max_length=8,
+        choices=[(scope.value, scope.value) for scope in TokenScope],
+        default=TokenScope.ADMIN.value,
+    )
 
     class Meta:
         ordering = ("-created_at",)
         constraints = (
+            models.CheckConstraint(
+                condition=Q(scope__in=[scope.value for scope in TokenScope]), name="apitoken_scope_known"
+            ),
             models.CheckConstraint(
                 condition=Q(expires_at__isnull=True) | Q(expires_at__gt=F("created_at")),
                 name="apitoken_expires_after_creation",

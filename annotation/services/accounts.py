@@ -19,7 +19,7 @@ from django.utils.http import urlsafe_base64_encode
 from annotation.core import keymap
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import ExpiryReason
+from annotation.core.vocabulary import ExpiryReason, TokenScope
 from annotation.models import Adjudication, ApiToken, Assignment, User
 from annotation.policies import Actor, require
 
@@ -240,7 +240,13 @@ def replace_password(*, actor: Actor, user: User) -> str:
 
 @transaction.atomic
 def issue_token(
-    *, actor: Actor, user: User, name: str, days: int | None = 90, now: datetime | None = None
+    *,
+    actor: Actor,
+    user: User,
+    name: str,
+    days: int | None = 90,
+    scope: TokenScope = TokenScope.ADMIN,
+    now: datetime | None = None,
 ) -> tuple[ApiToken, str]:
     """Make a personal token: the row, and the token itself, which is never shown again."""
     require(actor, "token.change", user)
@@ -261,8 +267,9 @@ def issue_token(
         digest=digest_of(secret),
         created_at=now,
         expires_at=now + timedelta(days=days) if days is not None else None,
+        scope=TokenScope(scope),
     )
-    audit.record(actor=actor, verb="token.issue", obj=token, name=token.name)
+    audit.record(actor=actor, verb="token.issue", obj=token, name=token.name, scope=token.scope)
     return token, secret
 
 

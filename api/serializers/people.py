@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from annotation.core.vocabulary import InvitationState
+from annotation.core.vocabulary import InvitationState, TokenScope
 from annotation.models import User
 from annotation.services.accounts import MAX_TOKEN_DAYS
 from annotation.services.projects.invitations import MAX_NAME
@@ -65,6 +65,7 @@ class Token(Output):
     id = serializers.IntegerField()
     name = serializers.CharField()
     prefix = serializers.CharField(help_text="The first characters, to tell tokens apart.")
+    scope = serializers.ChoiceField(choices=words(TokenScope))
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
     last_used_at = serializers.DateTimeField(allow_null=True)
@@ -76,6 +77,13 @@ class NewToken(Input):
 
     name = serializers.CharField(max_length=80)
     days = Whole(min_value=1, max_value=MAX_TOKEN_DAYS, required=False, default=90)
+    scope = serializers.ChoiceField(
+        choices=words(TokenScope),
+        required=False,
+        default=TokenScope.ADMIN.value,
+        help_text="`read`: only reading. `label`: labelling, discussing and deciding cases too. `admin`: "
+        "everything that its person may do.",
+    )
 
 
 class IssuedToken(Token):

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.text import unescape
-from annotation.core.vocabulary import AdjudicationState
+from annotation.core.vocabulary import AdjudicationState, TokenScope
 from annotation.models import Adjudication, Decision, Trajectory, User
 from annotation.policies import require, visible
 from annotation.reports.cases import disputes, side_by_side
@@ -48,6 +48,7 @@ class Disputes(ProjectView):
 class Cases(ProjectView):
     """`/projects/<slug>/adjudications/`"""
 
+    writes = TokenScope.LABEL
     noun = "adjudications"
 
     @extend_schema(summary="List cases", responses=shapes.CaseRow(many=True))
@@ -96,6 +97,7 @@ class Assigning(ProjectView):
 class Mine(View):
     """Addresses of one case of one's own."""
 
+    writes = TokenScope.LABEL
     noun = "adjudications"
 
     def case(self, pk: int) -> Adjudication:
@@ -229,6 +231,7 @@ class TakeBack(ProjectView):
 class Reopen(View):
     """`/adjudications/<id>/reopen/`"""
 
+    writes = TokenScope.LABEL
     noun = "adjudications"
 
     @extend_schema(summary="Open a decided case again", request=None, responses=shapes.CaseRow)

@@ -9,6 +9,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.core.vocabulary import TokenScope
 from annotation.models import Assignment
 from annotation.policies import own, require, visible
 from annotation.policies.rechecks import not_closed
@@ -29,6 +30,7 @@ ASSIGNMENTS = Assignment.stored.select_related(
 class Claim(ProjectView):
     """`/projects/<slug>/claim/`"""
 
+    writes = TokenScope.LABEL
     noun = "assignments"
 
     @extend_schema(
@@ -98,6 +100,7 @@ class TakeBack(ProjectView):
 class Mine(View):
     """Addresses of one assignment of one's own."""
 
+    writes = TokenScope.LABEL
     noun = "assignments"
 
     def assignment(self, pk: int) -> Assignment:

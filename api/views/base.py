@@ -11,13 +11,16 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.errors import Invalid, NotFound, TooLarge, TristepError
 from annotation.core.label_files import MAX_FILE
-from annotation.models import Project, User
+from annotation.core.vocabulary import TokenScope
+from annotation.models import ApiToken, Project, User
 from annotation.policies import visible
 
 from ..parsers import Upload
@@ -78,6 +81,8 @@ class View(GenericAPIView[Any]):
     noun = "api"
     # GET may end in a 409 as well, which the schema then says
     reading_may_conflict = False
+    # what a token must be good for to write here; reading needs the least
+    writes = TokenScope.ADMIN
     http_method_names = ["get", "head", "post", "patch", "delete"]
     serializer_class: Any = None
     request: Request
@@ -87,6 +92,17 @@ class View(GenericAPIView[Any]):
         answer = super().finalize_response(request, response, *args, **kwargs)
         answer.setdefault("Cache-Control", "no-store")
         return answer
+
+    def check_permissions(self, request: Request) -> None:
+        """Raises PermissionDenied for a token whose scope is too small, beside what DRF raises."""
+        super().check_permissions(request)
+        needed = TokenScope.READ if request.method in SAFE_METHODS else self.writes
+        if isinstance(request.auth, ApiToken) and not TokenScope(request.auth.scope).covers(needed):
+            raise PermissionDenied(
+                _("This token has the scope “%(has)s”; this needs “%(needed)s”.")
+                % {"has": request.auth.scope, "needed": needed.value},
+                code="token_scope",
+            )
 
     @property
     def user(self) -> User:

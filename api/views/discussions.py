@@ -9,6 +9,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.core.vocabulary import TokenScope
 from annotation.models import Comment, Discussion, Trajectory
 from annotation.reports.cases import discussions as reports
 from annotation.reports.cases import notices as notice_lists
@@ -27,6 +28,7 @@ DISCUSSIONS = Discussion.objects.select_related(
 class DiscussionView(View):
     """A view of what concerns discussions."""
 
+    writes = TokenScope.LABEL
     noun = "discussions"
 
     def discussion(self, pk: int) -> Discussion:

@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.core.vocabulary import TokenScope
 from annotation.models import Adjudication, Assignment
 from annotation.policies import own, visible
 from annotation.reports.judging.suggestions import StepSuggestions, revealed, revealed_in_case
@@ -22,6 +23,7 @@ from .base import View, only_row
 class Reveals(View):
     """`/assignments/<id>/reveals/`"""
 
+    writes = TokenScope.LABEL
     reading_may_conflict = True
 
     noun = "assignments"
@@ -48,6 +50,7 @@ class Reveals(View):
 class CaseReveals(View):
     """`/adjudications/<id>/reveals/`"""
 
+    writes = TokenScope.LABEL
     reading_may_conflict = True
 
     noun = "adjudications"

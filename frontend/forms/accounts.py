@@ -10,6 +10,7 @@ from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.vocabulary import TokenScope
 from annotation.models import User
 
 NAME_SHOWN = 40
@@ -68,6 +69,16 @@ class TokenForm(forms.Form):
         coerce=int,
         choices=[(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("365 days"))],
         initial=90,
+    )
+    scope = forms.ChoiceField(
+        label=_("May be used to"),
+        choices=[
+            (TokenScope.READ.value, _("read")),
+            (TokenScope.LABEL.value, _("read, label, discuss and decide cases")),
+            (TokenScope.ADMIN.value, _("do everything that you may do")),
+        ],
+        initial=TokenScope.LABEL.value,
+        help_text=_("Choose the least that the program needs."),
     )
 
 

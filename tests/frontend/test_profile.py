@@ -48,7 +48,7 @@ def test_profile_refuses_wrong_values_field_by_field(browse, cast, at):
 
 def test_token_is_shown_once_and_stored_hashed(browse, cast, at, text):
     client = browse("ann")
-    made = client.post(at("token-create"), {"name": "script", "days": "30"})
+    made = client.post(at("token-create"), {"name": "script", "days": "30", "scope": "label"})
     assert "no-store" in made["Cache-Control"]
     secret = re.search(r'value="(tri_[^"]+)"', text(made))[1]
     assert secret not in text(client.get(at("profile")))
@@ -59,7 +59,7 @@ def test_token_is_shown_once_and_stored_hashed(browse, cast, at, text):
 
 def test_token_ends_when_it_is_revoked_and_only_by_its_owner(browse, at):
     client = browse("ann")
-    client.post(at("token-create"), {"name": "script", "days": "30"})
+    client.post(at("token-create"), {"name": "script", "days": "30", "scope": "label"})
     token = ApiToken.objects.get()
     assert browse("root").post(at("token-revoke", token.pk)).status_code == 404
     assert browse("ben").post(at("token-revoke", token.pk)).status_code == 404
@@ -68,7 +68,10 @@ def test_token_ends_when_it_is_revoked_and_only_by_its_owner(browse, at):
 
 
 def test_token_needs_a_name(browse, at):
-    assert browse("ann").post(at("token-create"), {"name": " ", "days": "30"}).status_code == 400
+    assert (
+        browse("ann").post(at("token-create"), {"name": " ", "days": "30", "scope": "label"}).status_code
+        == 400
+    )
     assert not ApiToken.objects.exists()
 
 
