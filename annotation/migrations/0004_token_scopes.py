@@ -7,7 +7,7 @@ SCOPES = ["read", "label", "admin"]
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0002_audit_chain")]
+    dependencies = [("annotation", "0003_queue_by_chance")]
 
     operations = [
         migrations.AddField(
