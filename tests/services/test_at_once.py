@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from annotation.core.errors import TristepError
-from annotation.models import Membership, OutcomeConsensus
+from annotation.models import Adjudication, Membership, OutcomeConsensus
 from annotation.services import adjudicate, label, projects, release
 from tests import people
 from tests.services.together import refused, succeeded, together
@@ -94,6 +96,23 @@ def test_case_opened_by_two_at_once_tells_them_apart() -> None:
 
     assert len(succeeded(results)) == 1
     assert refused(results) == ["case_taken"]
+
+
+def test_disputes_assigned_at_once_by_many_have_one_case_each_and_are_shared_evenly() -> None:
+    cast = people.make_cast()
+    people.make_member(cast.project, cast.oscar, "adjudicator")
+    rows = people.import_records(cast.project, 4)
+    people.make_disputed(cast, 4)
+    everything = {"actor": cast.admin, "project": cast.project, "trajectories": rows}
+
+    results = together(
+        *[lambda: adjudicate.assign_cases(**everything)] * 3,
+        lambda: adjudicate.open_case(actor=cast.judith, trajectory=rows[0]),
+    )
+
+    assert set(refused(results)) <= {"case_taken"}
+    whose = Counter(Adjudication.objects.values_list("adjudicator__username", flat=True))
+    assert whose == {"judith": 2, "oscar": 2}
 
 
 def test_case_closed_twice_at_once_is_closed_once() -> None:
