@@ -113,7 +113,9 @@ def _columns(request: HttpRequest, tab: str) -> list[Column]:
     ]
 
 
-def _list(opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork, tab: str) -> ListPage:
+def _list(
+    opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork, tab: str, *, can_claim: bool
+) -> ListPage:
     columns = _columns(opened.request, tab)
     subsets = own.order_by("trajectory__subset__name").values_list("trajectory__subset__name", flat=True)
 
@@ -126,11 +128,14 @@ def _list(opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork, tab: st
         return ordered(found, columns, asked["sort"])
 
     closed = _closed(opened, own, mine) if tab == "submitted" else ""
+    empty = Empty(_("Nothing submitted lately"), closed) if closed else EMPTY[tab]
+    if tab == "open" and not can_claim:
+        empty = Empty(empty.title, _("Nothing is left for you to label at the moment."))
     return ListPage(
         opened.request,
         columns,
         rows,
-        Empty(_("Nothing submitted lately"), closed) if closed else EMPTY[tab],
+        empty,
         filters=[
             Filter("subset", _("Subset"), [(name, name) for name in subsets.distinct()]),
             Filter("q", _("Record contains")),
@@ -166,12 +171,13 @@ def work(request: HttpRequest, slug: str) -> HttpResponseBase:
     tab = asked if asked in TABS else "open"
     mine = own_work(user, [project.pk])[project.pk]
     everything = policies.visible(user, Assignment.stored.filter(project=project, annotator=user))
+    can_claim = home.can_claim(user, project)
     return show(
         opened,
         "work",
-        _list(opened, not_closed(project, everything), mine, tab),
+        _list(opened, not_closed(project, everything), mine, tab, can_claim=can_claim),
         "work/my_work.html",
-        can_claim=home.can_claim(user, project),
+        can_claim=can_claim,
         own=mine,
         again=list(look_again.waiting(actor=user, project=project)[:SHOWN_AT_ONCE]),
         open_count=mine.open,
