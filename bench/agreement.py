@@ -155,7 +155,7 @@ def measure(project: Any, repeat: int) -> dict[str, Any]:
     found["again"] = [timed(page) for _ in range(repeat)]
     found["nothing in memory"] = [cold() for _ in range(few)]
     rows = paired_labels.paired_rows(project).rows
-    values = [one.astype(int) - 1 for one in label_pair_codec.values(rows.steps)]
+    values = [value.astype(int) - 1 for value in label_pair_codec.values(rows.steps)]
     weights = (None, "linear", "quadratic")
     reference = timed(lambda: [cohen_kappa_score(*values, weights=weight) for weight in weights])
     return {"times": found, "reference": reference}

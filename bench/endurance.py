@@ -127,7 +127,7 @@ def save_and_kill(
         server.stop()
     if failed:
         raise failed[0]
-    return [one for saver in savers for one in saver.done.saves], sum(saver.done.again for saver in savers)
+    return [save for saver in savers for save in saver.done.saves], sum(saver.done.again for saver in savers)
 
 
 def compare(acknowledged: list[tuple[int, str, int, int]]) -> dict[str, int]:
@@ -289,7 +289,7 @@ def prepare(trajectories: str, *names: str) -> dict[str, Any]:
         user = accounts.create_user(actor=OPERATOR, username=name)
         projects.add_member(actor=OPERATOR, project=project, user=user, is_annotator=True)
         tokens.append(accounts.issue_token(actor=OPERATOR, user=user, name="bench")[1])
-    lines = b"".join(json.dumps(one).encode() + b"\n" for one in records.records(int(trajectories)))
+    lines = b"".join(json.dumps(record).encode() + b"\n" for record in records.records(int(trajectories)))
     source = ingest.receive_file(
         actor=OPERATOR, project=project, subset="made", filename="made.jsonl", chunks=[lines], enqueue=False
     )

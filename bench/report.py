@@ -58,8 +58,10 @@ class Report:
 
     def verdicts(self) -> bool:
         """Print every promise with its ratio and verdict; whether all hold."""
-        table("Promises", ("", "found", "limit", "ratio", "verdict"), [one.cells() for one in self.limits])
-        return all(one.holds for one in self.limits)
+        table(
+            "Promises", ("", "found", "limit", "ratio", "verdict"), [limit.cells() for limit in self.limits]
+        )
+        return all(limit.holds for limit in self.limits)
 
 
 def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:

@@ -63,9 +63,14 @@ class Operation:
             "method": self.method,
             "path": self.path,
             "parameters": [
-                {"name": one.name, "where": one.where, "required": one.required, "type": one.type}
-                for one in self.parameters
-                if one.where in ("path", "query")
+                {
+                    "name": parameter.name,
+                    "where": parameter.where,
+                    "required": parameter.required,
+                    "type": parameter.type,
+                }
+                for parameter in self.parameters
+                if parameter.where in ("path", "query")
             ],
             "media": next(iter(self.media), ""),
             "example": self.example,

@@ -22,8 +22,10 @@ NOT_COMPARED = 3
 def verdict(report: Mapping[str, Any]) -> tuple[int, str]:
     """The exit status and what to say of one report of pip-audit."""
     packages = report["dependencies"]
-    skipped = sorted(one["name"] for one in packages if "skip_reason" in one)
-    found = [(one["name"], one["version"], bug) for one in packages for bug in one.get("vulns", ())]
+    skipped = sorted(package["name"] for package in packages if "skip_reason" in package)
+    found = [
+        (package["name"], package["version"], bug) for package in packages for bug in package.get("vulns", ())
+    ]
     lines = [
         f"{name} {version}: {bug['id']}, mended in {', '.join(bug['fix_versions']) or 'no version yet'}"
         for name, version, bug in found

@@ -220,7 +220,7 @@ def test_export_of_everything_can_be_imported_again(data: Path, tmp_path: Path) 
     assert [row["subset"] for row in said.document["files"]] == ["bfcl", "gaia_dev", "hotpotqa", "tau2"]
     assert sum(row["new"] for row in said.document["files"]) == 256
     for path in exported:
-        published = records_of(next(one for one in files if one.name.split(".")[0] == path.stem))
+        published = records_of(next(file for file in files if file.name.split(".")[0] == path.stem))
         for name, record in records_of(path).items():
             for key in ("messages", "step_labels", "final_label", "ground_truth", "question", "tools"):
                 assert record[key] == published[name][key], (name, key)

@@ -66,7 +66,7 @@ class Browser:
 
     def unnoted(self, canaries: set[str]) -> set[str]:
         """The canaries that tell of others' judgements, and are not noted as seen by this person."""
-        told = {one: sight for one in canaries if (sight := judgement(one, self.user)) is not None}
+        told = {canary: sight for canary in canaries if (sight := judgement(canary, self.user)) is not None}
         if not told:
             return set()
         rows = Exposure.objects.filter(user=self.user).values_list("trajectory", "step__ordinal", "kind")
@@ -260,7 +260,7 @@ def test_canaries_can_be_met_by_whom_they_are_for(world: World) -> None:
 
 def reveals(world: World, whose: str) -> Address:
     """The address of what somebody has revealed."""
-    return next(one for one in addresses() if one.key == f"api:reveals@{whose}")
+    return next(address for address in addresses() if address.key == f"api:reveals@{whose}")
 
 
 def test_canary_of_a_step_is_met_by_who_has_revealed_it_and_of_no_other(world: World) -> None:
@@ -288,7 +288,7 @@ def test_canary_that_is_leaked_on_purpose_is_found(world: World, monkeypatch: py
 
 def test_sight_that_is_not_noted_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.services.exposures.note", lambda **_what: set())
-    address = next(one for one in addresses() if one.key == "frontend:trajectory@shared")
+    address = next(address for address in addresses() if address.key == "frontend:trajectory@shared")
 
     unnoted = Browser(world, "root").send(address, "GET").unnoted
 

@@ -25,7 +25,9 @@ def api_reference(request: HttpRequest) -> HttpResponse:
     context = {
         "groups": groups,
         "count": sum(len(group.operations) for group in groups),
-        "operations": {one.id: one.to_try() for group in groups for one in group.operations},
+        "operations": {
+            operation.id: operation.to_try() for group in groups for operation in group.operations
+        },
         "rates": settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"],
         "error_example": ERROR_EXAMPLE,
         "words": words(),

@@ -82,7 +82,7 @@ def test_bench_project_is_what_the_services_would_have_made() -> None:
 
     answer = filling.label(project=cast.project, share=0.5)
 
-    done = Trajectory.objects.filter(pk__in=[one.pk for one in trajectories[:10]])
+    done = Trajectory.objects.filter(pk__in=[trajectory.pk for trajectory in trajectories[:10]])
     assert answer == {"trajectories": 20, "labelled": 10, "labels": 60}
     assert set(done.values_list("free_slots", flat=True)) == {0}
     assert not Trajectory.objects.exclude(pk__in=done).exclude(state=TrajectoryState.LABELLING).exists()

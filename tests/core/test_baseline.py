@@ -191,10 +191,10 @@ def test_figures_are_those_of_tasks_it_had_not_seen_beside_what_costs_nothing() 
     examples = examples_of(*data(1, signal=3.0))
     trained, figures = train(examples, seed=5)
     cv, plus = figures["cv"], figures["always_plus_one"]
-    labels = [label for one in examples for label in one.labels]
+    labels = [label for example in examples for label in example.labels]
     assert plus["step_accuracy"] == pytest.approx(labels.count(1) / len(labels))
     assert plus["first_error_accuracy"] == pytest.approx(
-        sum(-1 not in one.labels for one in examples) / len(examples)
+        sum(-1 not in example.labels for example in examples) / len(examples)
     )
     assert (plus["kappa"], cv["folds"], cv["undefined"]) == (0.0, 5, {})
     assert cv["kappa"] > 0.6 and cv["log_loss"] < figures["shares"]["log_loss"]
@@ -203,7 +203,8 @@ def test_figures_are_those_of_tasks_it_had_not_seen_beside_what_costs_nothing() 
     # anew, step by step, with the models that are used for suggestions
     begins = np.arange(STEPS) == 0
     said = [
-        trained.models(one.task)[0].probabilities(one.features, begins).argmax(axis=1) - 1 for one in examples
+        trained.models(example.task)[0].probabilities(example.features, begins).argmax(axis=1) - 1
+        for example in examples
     ]
     assert cv["step_accuracy"] == pytest.approx((np.concatenate(said) == labels).mean())
     again = train(examples, seed=5)[1]
@@ -214,10 +215,12 @@ def test_baseline_models_of_a_task_do_not_depend_on_its_own_labels() -> None:
     examples = examples_of(*data(1, signal=3.0))
     own = examples[0]
     turned = [
-        TrainingExample(one.task, one.features, tuple(-label for label in one.labels), -one.outcome)
-        if one.task == own.task
-        else one
-        for one in examples
+        TrainingExample(
+            example.task, example.features, tuple(-label for label in example.labels), -example.outcome
+        )
+        if example.task == own.task
+        else example
+        for example in examples
     ]
     before, after = (train(rows, seed=5)[0] for rows in (examples, turned))
     begins = np.arange(STEPS) == 0

@@ -44,4 +44,4 @@ def test_turns_that_stand_alone(roles: str, reference: Any, alone: bool) -> None
 def test_turns_of_published_records(published: Path, name: str, alone: int) -> None:
     lines = (published / f"agentprocessbench/{name}.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
-    assert sum(turns_stand_alone(one["messages"], one["ground_truth"]) for one in records) == alone
+    assert sum(turns_stand_alone(record["messages"], record["ground_truth"]) for record in records) == alone

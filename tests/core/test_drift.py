@@ -62,7 +62,7 @@ def test_false_alarms_are_as_rare_as_lorden_says_and_a_change_is_found_soon() ->
     assert sum(changed) / len(changed) < 30
     steps = [CheckedTrajectory("third", 8, wrong) for wrong in (0, 3, 1, 4)]
     by_hand, value = [], 0.0
-    for one in steps:
-        value = max(0.0, value + one.wrong * log(2.0) - one.steps * log(1.1))
+    for step in steps:
+        value = max(0.0, value + step.wrong * log(2.0) - step.steps * log(1.1))
         by_hand.append(value)
     assert cusum(steps, {"third": rule}) == pytest.approx(by_hand), "what the simulation adds up"

@@ -28,7 +28,7 @@ def test_looks_one_at_the_end_costs_nothing() -> None:
 
 def test_looks_at_every_hundredth_find_nothing_more_often_than_the_level_says() -> None:
     shares = [hundredth / 100 for hundredth in range(1, 101)]
-    bounds = np.array([one.bound for one in looks(shares)])
+    bounds = np.array([look.bound for look in looks(shares)])
     walks = np.random.default_rng(3).standard_normal((40_000, 100)).cumsum(axis=1)
     found = (np.abs(walks / np.sqrt(np.arange(1, 101))) > bounds).any(axis=1).mean()
     assert found == pytest.approx(0.05, abs=0.004)

@@ -74,7 +74,7 @@ def test_parsing_keeps_every_finished_label_before_a_cut_and_makes_none(
     written = {"1": 1, "0": 0, "-1": -1, "−1": -1}
 
     def finished_in(piece: str) -> dict[int, int]:
-        matches = (found for one in patterns for found in re.finditer(one, piece))
+        matches = (found for pattern in patterns for found in re.finditer(pattern, piece))
         return {int(found["i"]): written[found["v"]] for found in matches}
 
     whole = parse(text, STEPS)
@@ -94,7 +94,7 @@ def test_parsing_says_that_an_answer_was_cut_so_that_the_rest_can_be_asked_for()
     found = parse(GOOD[: GOOD.index('"r4"')], STEPS, cut_off=True)
     assert (found.labels, found.reasons, found.outcome) == ({2: 1, 4: -1, 6: None}, {2: "r2"}, None)
     assert found.cut and counts(found) == (1, 0, 0)
-    assert ProblemKind.NOTED in [one.kind for one in found.problems if one.where == "answer"]
+    assert ProblemKind.NOTED in [problem.kind for problem in found.problems if problem.where == "answer"]
     assert not parse(GOOD, STEPS).cut
     assert not parse(f"{GOOD}\nThat is a", STEPS, cut_off=True).cut
 

@@ -68,7 +68,7 @@ def test_list_of_anything_else_stays_a_list() -> None:
         '[{"name": "sort", "description": "sorts"}, {"title": "x", "text": "y", "deep": {"a": 1}}]'
     )
     assert isinstance(node, Items)
-    assert all(isinstance(one, Fields) for one in node.items)
+    assert all(isinstance(item, Fields) for item in node.items)
 
 
 def test_lists_and_objects_of_short_values_fit_on_a_line() -> None:
@@ -169,7 +169,7 @@ def test_tools_in_a_system_prompt_are_read_as_json_or_python() -> None:
     listed = [{"name": "ls", "description": "lists", "parameters": {"type": "dict", "properties": {"a": {}}}}]
     for written in (json.dumps(listed), repr(listed)):
         (found,) = read_tools([], f"Here is a list of functions: {written}\nUse them.")
-        assert (found.name, [one.name for one in found.parameters]) == ("ls", ["a"])
+        assert (found.name, [parameter.name for parameter in found.parameters]) == ("ls", ["a"])
     for odd in ("no list", "[{not python}]", "[{'name': 1}]", "[{" * 5000 + "}]"):
         assert read_tools([], odd) == ()
 

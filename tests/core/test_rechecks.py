@@ -77,7 +77,7 @@ def test_a_sample_of_five_percent_takes_one_of_each_twenty_anywhere_among_them()
         for seed in range(20)
     ]
 
-    assert {len(one) for one in places} == {100}
+    assert {len(place) for place in places} == {100}
     assert stats.chisquare(np.bincount(np.concatenate(places), minlength=20)).pvalue > 0.001
 
 

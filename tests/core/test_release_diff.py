@@ -83,7 +83,7 @@ def test_diff_names_what_came_went_and_changed_and_nothing_else() -> None:
 
     found = compared(old, new)
 
-    assert [(one.record_id, set(one.what)) for one in found.changes] == [
+    assert [(change.record_id, set(change.what)) for change in found.changes] == [
         ("explained", {"reasons"}),
         ("gone", {"removed"}),
         ("new", {"added"}),
@@ -126,12 +126,12 @@ def test_diff_is_what_a_comparison_record_by_record_finds(seed: int) -> None:
     found = compared(old, new)
 
     was, now = ({(one["subset"], one["record_id"]): one for one in side} for side in (old, new))
-    assert {one[:2] for one in found.changes if "added" in one.what} == now.keys() - was.keys()
-    assert {one[:2] for one in found.changes if "removed" in one.what} == was.keys() - now.keys()
+    assert {change[:2] for change in found.changes if "added" in change.what} == now.keys() - was.keys()
+    assert {change[:2] for change in found.changes if "removed" in change.what} == was.keys() - now.keys()
     both = was.keys() & now.keys()
     for what, keys in (("text", ("messages",)), ("outcome", ("final_label",)), ("labels", ("step_labels",))):
         expected = {key for key in both if any(was[key][name] != now[key][name] for name in keys)}
-        assert {one[:2] for one in found.changes if what in one.what} == expected
+        assert {change[:2] for change in found.changes if what in change.what} == expected
     changed = sum(
         was[key]["step_labels"][index] != value
         for key in both
@@ -140,9 +140,9 @@ def test_diff_is_what_a_comparison_record_by_record_finds(seed: int) -> None:
     assert found.whole.labels == changed
     assert found.moved.total() == sum(len(now[key]["step_labels"]) for key in both)
     assert sum(count for (a, b), count in found.moved.items() if a != b) == changed
-    assert [one[:2] for one in found.changes] == sorted(one[:2] for one in found.changes)
+    assert [change[:2] for change in found.changes] == sorted(change[:2] for change in found.changes)
     back = compared(new, old)
-    assert {one[:2] for one in back.changes} == {one[:2] for one in found.changes}
+    assert {change[:2] for change in back.changes} == {change[:2] for change in found.changes}
     assert not compared(new, sorted(new, key=lambda one: one["record_id"])).changes
 
 
@@ -179,12 +179,12 @@ def test_statistics_count_every_label_once() -> None:
     ]
     found = release_statistics(outline(records).labels)
 
-    assert [(one.subset, one.policy_model, one.records, one.with_error) for one in found.parts] == [
+    assert [(part.subset, part.policy_model, part.records, part.with_error) for part in found.parts] == [
         ("one", "agent-a", 2, 1),
         ("one", "agent-b", 1, 0),
         ("two", "", 1, 1),
     ]
     assert found.parts[0].steps == {-1: 2, 0: 0, 1: 2}
-    assert [tuple(one) for one in found.lengths if one.n] == [(1, 1, 2), (3, 3, 1), (6, 7, 1)]
-    assert [tuple(one) for one in found.first_errors] == [(1, 1, 1), (2, 2, 1)]
+    assert [tuple(length) for length in found.lengths if length.n] == [(1, 1, 2), (3, 3, 1), (6, 7, 1)]
+    assert [tuple(error) for error in found.first_errors] == [(1, 1, 1), (2, 2, 1)]
     assert (found.without_error, found.mean_length, found.median_length) == (2, 3.0, 2.0)

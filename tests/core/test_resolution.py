@@ -18,7 +18,7 @@ MAJORITY = ConsensusKind.MAJORITY
 
 def said(*values: tuple[int, int] | int) -> list[AnnotatorPosition]:
     """Positions: a value, or (as submitted, now)."""
-    pairs = [(one, one) if isinstance(one, int) else one for one in values]
+    pairs = [(value, value) if isinstance(value, int) else value for value in values]
     return [
         AnnotatorPosition(
             given, now, revised_at=LATER if given != now else None, root=2 if now == -1 else None

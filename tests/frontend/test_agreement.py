@@ -181,7 +181,7 @@ def test_agreement_steps_of_the_api_are_those_of_the_page(browse, discussed, at)
     for row, shown in zip(said["results"], rows(page), strict=False):
         assert (row["trajectory"], row["message_index"]) == (shown.trajectory.pk, shown.message_index)
         assert [(one["annotator"], one["value"], one["after_discussion"]) for one in row["labels"]] == [
-            (one.annotator, one.value, one.now) for one in shown.labels
+            (label.annotator, label.value, label.now) for label in shown.labels
         ]
         assert any(one["after_discussion"] is not None for one in row["labels"])
     Exposure.objects.all().delete()
@@ -227,7 +227,7 @@ def test_agreement_steps_are_filtered_and_sorted(browse, cast, at, query, expect
 
     signs = {1: "+", 0: "0", -1: "-"}
     assert expected.split() == [
-        f"{order.index(row.trajectory.pk)}.{row.number}{''.join(signs[one.value] for one in row.labels)}"
+        f"{order.index(row.trajectory.pk)}.{row.number}{''.join(signs[label.value] for label in row.labels)}"
         for row in rows(shown)
     ]
 

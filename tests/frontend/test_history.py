@@ -85,6 +85,6 @@ def test_history_is_paged_and_its_csv_is_whole(cast, browse, at, text):
 
     body = b"".join(client.get(at("history-export", row.pk)).streaming_content).decode()
     rows = list(csv.DictReader(io.StringIO(body)))
-    assert [one["kind"] for one in rows] == ["save"] * 61 + ["assignment.submit", "seen.label"]
-    assert {one["name"] for one in rows} == {"Ann", "Admin"}
+    assert [row["kind"] for row in rows] == ["save"] * 61 + ["assignment.submit", "seen.label"]
+    assert {row["name"] for row in rows} == {"Ann", "Admin"}
     assert rows[0]["step"] == "1" and rows[0]["message_index"] == "2" and rows[60]["about"] == "outcome"

@@ -38,7 +38,7 @@ def everything(client, at):
 
 def test_public_release_tells_everything_of_itself_and_nothing_else(browse, released, at):
     page, files, found = everything(browse("nobody"), at)
-    read = [b"".join(one.streaming_content) if one.streaming else one.content for one in files]
+    read = [b"".join(file.streaming_content) if file.streaming else file.content for file in files]
     shown = page.content.decode() + found.content.decode()
 
     for piece in (released.digest, "For everybody.", "tiny.jsonl", "Always +1", "urllib.request.urlopen"):
@@ -99,7 +99,7 @@ def test_public_pages_are_throttled_by_address(browse, released, at, monkeypatch
     monkeypatch.setattr(Readers, "THROTTLE_RATES", {"public": "2/min"})
     client, place = browse("nobody"), at("public-release", "bench", "1.1")
     answers = [client.get(place, REMOTE_ADDR="192.0.2.7") for _ in range(3)]
-    assert [one.status_code for one in answers] == [200, 200, 429]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert int(answers[2]["Retry-After"]) > 0
     assert client.get(place, REMOTE_ADDR="192.0.2.8").status_code == 200
 

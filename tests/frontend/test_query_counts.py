@@ -37,7 +37,7 @@ def test_queries_of_every_page_are_constant_and_chinese_pages_speak_no_english(
         assert answer.status_code == 200
         page = answer.content.decode()
         assert f'<html lang="{language}"' in page, title
-        assert not [one for one in checksums if one in page], title
+        assert not [checksum for checksum in checksums if checksum in page], title
         found[title] = len(asked)
         if language == "zh-Hans":
             texts = Words(page).found

@@ -154,7 +154,7 @@ def test_a_run_says_what_went_wrong_in_chinese(
     caller = Caller(cast.admin)
     failures = caller.get(f"/runs/{run.pk}/failures/", **CHINESE_READER).json()["results"]
     told = caller.get(f"/runs/{run.pk}/", **CHINESE_READER).json()
-    for sentence in [told["stop_reason"], *(one["message"] for one in failures)]:
+    for sentence in [told["stop_reason"], *(failure["message"] for failure in failures)]:
         assert in_chinese(sentence.replace("$KEY", "")) and escape(sentence) in page, sentence
 
 
@@ -207,7 +207,7 @@ def test_reasons_of_the_baseline_are_given_in_chinese(cast: Cast) -> None:
     Suggestion.objects.update(reason="From its last step and the average of all; probability 0.93.")
     answer = Caller(cast.ann).post(f"/assignments/{assignment.pk}/reveals/", {"all": True}, **CHINESE_READER)
     reasons = {one["reason"] for step in answer.json()["revealed"] for one in step["suggestions"]}
-    assert reasons and all(in_chinese(one) for one in reasons), reasons
+    assert reasons and all(in_chinese(reason) for reason in reasons), reasons
 
 
 # Too short to be told from a text of somebody's making; they are never stored.

@@ -33,7 +33,7 @@ def test_tree_makes_roots_of_orphans_and_of_the_earliest_in_a_circle() -> None:
     tree = SpanTree(
         [span("x", "gone", 9), span("b", "a", 2), span("a", "c", 1), span("c", "b", 3), span("s", "s", 4)]
     )
-    assert [one.name for one in tree.roots()] == ["a", "s", "x"]
+    assert [root.name for root in tree.roots()] == ["a", "s", "x"]
     assert names(tree) == ["a", "b", "c", "s", "x"]
     assert tree.notes == {ORPHANS: 1, CIRCLES: 4}
 

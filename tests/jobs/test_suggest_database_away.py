@@ -79,7 +79,7 @@ class Postgres:
         options = ("listen_addresses=", f"unix_socket_directories={self.host}")
         with (Path(self.host) / "second.log").open("wb") as output:
             self._second = spawn(
-                [self._binary, "-D", self._data, *(part for one in options for part in ("-c", one))],
+                [self._binary, "-D", self._data, *(part for option in options for part in ("-c", option))],
                 env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
                 cwd=Path(self.host),
                 output=output,

@@ -77,7 +77,7 @@ class DisputeWorld(World):
     def origin_of_every_resolved_label_is_true(self) -> None:
         for row in Trajectory.objects.filter(state=TrajectoryState.ADJUDICATED):
             case = Adjudication.objects.get(trajectory=row, state=AdjudicationState.DECIDED)
-            decisions = {one.step_id: one for one in case.decisions.all()}
+            decisions = {decision.step_id: decision for decision in case.decisions.all()}
             outcome = OutcomeConsensus.objects.get(trajectory=row)
             resolved: list[tuple[int | None, Any]] = [(None, outcome)]
             resolved += [(one.step_id, one) for one in Consensus.objects.filter(trajectory=row)]
@@ -135,4 +135,6 @@ class DisputeWorld(World):
                 .exists()
             )
             strangers = User.objects.exclude(pk__in=people_of_it).filter(is_superuser=False)
-            assert not any(visible(one, Discussion.objects.filter(pk=talk.pk)).exists() for one in strangers)
+            assert not any(
+                visible(stranger, Discussion.objects.filter(pk=talk.pk)).exists() for stranger in strangers
+            )

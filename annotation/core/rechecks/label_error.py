@@ -81,11 +81,11 @@ def label_error(rechecked: Sequence[RecheckedTrajectory], steps: Mapping[Stratum
     error = 0.0
     residuals: dict[Hashable, float] = defaultdict(float)
     for weight, members in groups:
-        size = sum(one.steps for one in members)
-        rate = sum(one.wrong for one in members) / size
+        size = sum(member.steps for member in members)
+        rate = sum(member.wrong for member in members) / size
         error += weight * rate
-        for one in members:
-            residuals[one.task] += weight * (one.wrong - rate * one.steps) / size
+        for member in members:
+            residuals[member.task] += weight * (member.wrong - rate * member.steps) / size
     tasks = len(residuals)
     total = sum(steps.values())
     own = {one.stratum for one in counted}

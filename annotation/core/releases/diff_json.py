@@ -44,7 +44,7 @@ def change_json(change: RecordChange) -> dict[str, Any]:
         "record_id": change.record_id,
         "policy_model": change.policy_model,
         "what": [what for what in WHATS if what in change.what],
-        "labels": [_label(one) for one in change.labels],
+        "labels": [_label(label) for label in change.labels],
     }
 
 

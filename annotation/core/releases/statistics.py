@@ -135,9 +135,9 @@ def statistics_json(found: ReleaseStatistics) -> dict[str, Any]:
             }
             for part in found.parts
         ],
-        "lengths": [one._asdict() for one in found.lengths],
+        "lengths": [length._asdict() for length in found.lengths],
         "mean_length": found.mean_length,
         "median_length": found.median_length,
-        "first_errors": [one._asdict() for one in found.first_errors],
+        "first_errors": [error._asdict() for error in found.first_errors],
         "without_error": found.without_error,
     }

@@ -39,7 +39,7 @@ def packed_blind(released: ReleasedLabels, records: Iterable[Mapping[str, Any]])
             ]
             said.outcome[place] = MISSING if one.get("final_label") is None else one["final_label"]
             said.there[place] = True
-    return zlib.compress(b"".join(_fixed(one) for one in turns), 1) if turns else b""
+    return zlib.compress(b"".join(_fixed(turn) for turn in turns), 1) if turns else b""
 
 
 def _fixed(said: Predictions) -> bytes:

@@ -113,5 +113,5 @@ def _read(stored: Any, models: tuple[str, ...]) -> PairedRows:
     steps = [bytes(one) for one in columns[-1]]
     arrays = {name: np.array(column, dtype=np.int64) for name, column in zip(NAMES, columns, strict=False)}
     arrays["model"] = np.array([number[name] for name in columns[-2]], dtype=np.int64)
-    arrays["length"] = np.array([len(one) for one in steps], dtype=np.int64)
+    arrays["length"] = np.array([len(step) for step in steps], dtype=np.int64)
     return PairedRows.of(arrays, np.frombuffer(b"".join(steps), dtype=np.uint8), tuple(number))

@@ -96,19 +96,19 @@ class DiscussionThread:
     @property
     def mine(self) -> side_by_side.LabelWithRoot | None:
         """The present label of the reader, who is one of the annotators."""
-        return next((one.says for one in self.item.labels if one.letter == self.letter), None)
+        return next((label.says for label in self.item.labels if label.letter == self.letter), None)
 
     @property
     def said(self) -> list[tuple[str, Remark | RevisionLine]]:
         """Comments and changes in the order of time: "comment" or "change", and the entry."""
-        found: list[tuple[str, Remark | RevisionLine]] = [("comment", one) for one in self.remarks]
-        found += [("change", one) for one in self.changes]
+        found: list[tuple[str, Remark | RevisionLine]] = [("comment", remark) for remark in self.remarks]
+        found += [("change", change) for change in self.changes]
         return sorted(found, key=lambda entry: entry[1].created_at)
 
     @property
     def unread(self) -> int:
         """The number of others' comments that the reader has not read."""
-        return sum(one.unread for one in self.remarks)
+        return sum(remark.unread for remark in self.remarks)
 
     @property
     def last(self) -> int:

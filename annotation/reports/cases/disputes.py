@@ -151,7 +151,7 @@ def may_adjudicate(
     """By trajectory pk, those of these people who never held it. For admins. One query for a whole list."""
     wanted = [row.pk for row in disputes]
     held: dict[int, set[int]] = defaultdict(set)
-    rows = Assignment.stored.filter(trajectory__in=wanted, annotator__in=[one.pk for one in people])
+    rows = Assignment.stored.filter(trajectory__in=wanted, annotator__in=[person.pk for person in people])
     for trajectory, annotator in visible(actor, rows).order_by().values_list("trajectory", "annotator"):
         held[trajectory].add(annotator)
-    return {pk: [one for one in people if one.pk not in held[pk]] for pk in wanted}
+    return {pk: [person for person in people if person.pk not in held[pk]] for pk in wanted}

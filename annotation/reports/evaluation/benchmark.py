@@ -50,7 +50,7 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
     """Read a benchmark. Two queries and those of the permission, as soon as the release has predictions."""
     require(actor, "release.view", release)
     known = entries(release)
-    whole = [one for one in known.models if len(one.covered) == len(known.released.subsets)]
+    whole = [model for model in known.models if len(model.covered) == len(known.released.subsets)]
     found = scores(known.released, [one.said for one in whole])
     relations = []
     for name in BESIDE:
@@ -69,16 +69,16 @@ def as_json(found: Benchmark) -> dict[str, Any]:
     return {
         "relations": [
             {
-                "figures": [STEP, one.figure],
-                "pearson": one.r.value,
-                "models": one.r.n,
-                "reason": one.r.reason,
+                "figures": [STEP, relation.figure],
+                "pearson": relation.r.value,
+                "models": relation.r.n,
+                "reason": relation.r.reason,
                 "points": [
-                    {"model": point.model, STEP: point.step_accuracy, one.figure: point.other}
-                    for point in one.points
+                    {"model": point.model, STEP: point.step_accuracy, relation.figure: point.other}
+                    for point in relation.points
                 ],
             }
-            for one in found.relations
+            for relation in found.relations
         ],
         "parts": [
             {

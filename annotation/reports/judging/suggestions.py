@@ -60,7 +60,7 @@ class StepSuggestions:
     @property
     def tells(self) -> bool:
         """Whether there is anything in it to be seen."""
-        return any(one.value is not None or one.reason for one in self.suggestions)
+        return any(suggestion.value is not None or suggestion.reason for suggestion in self.suggestions)
 
 
 def anonymised_order(trajectory: Trajectory) -> list[int]:
@@ -195,7 +195,9 @@ def suggestions_for_admin(
 
     return [
         StepSuggestions(
-            each.step, each.message_index, tuple(named(one, each.step is None) for one in each.suggestions)
+            each.step,
+            each.message_index,
+            tuple(named(suggestion, each.step is None) for suggestion in each.suggestions),
         )
         for each in suggestions_for(trajectory=trajectory, steps={**wanted, None: None})
     ]

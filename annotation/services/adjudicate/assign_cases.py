@@ -85,7 +85,7 @@ def _may(people: dict[int, User], trajectories: Collection[int]) -> dict[int, se
     """By trajectory the people who have never held it."""
     rows = Assignment.stored.filter(trajectory__in=trajectories, annotator__in=people)
     labelled = set(rows.order_by().values_list("trajectory", "annotator"))
-    return {pk: {one for one in people if (pk, one) not in labelled} for pk in trajectories}
+    return {pk: {person for person in people if (pk, person) not in labelled} for pk in trajectories}
 
 
 def _open_cases(project: Project, people: dict[int, User]) -> Counter[int]:

@@ -180,7 +180,9 @@ def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUI
         Suggestion.stored.filter(answer_id__in=[reply.id for reply in replies]).values_list("answer_id", "pk")
     )
     places = _steps([reply.trajectory for reply in replies if reply.id in own])
-    labels = [label for one in replies if one.id in own for label in _labels(one, own[one.id], places)]
+    labels = [
+        label for reply in replies if reply.id in own for label in _labels(reply, own[reply.id], places)
+    ]
     SuggestedLabel.stored.bulk_create(labels)
     written = {
         row.answer_id: SuggestionUpdate(True, row.missing, row.invalid)

@@ -179,7 +179,7 @@ class Charts:
         rows = []
         for name, places in self.shown.places:
             shares = [place.differ / place.n if place.n else None for place in places]
-            tiles = charts.tiles([None if one is None else one / (largest or 1.0) for one in shares])
+            tiles = charts.tiles([None if share is None else share / (largest or 1.0) for share in shares])
             cells = [
                 {
                     "place": place,
@@ -322,4 +322,4 @@ def _bounds(group: Group) -> tuple[float | None, float | None, float | None]:
 
 
 def _ends(groups: Iterable[Group]) -> list[float]:
-    return [one for group in groups for one in _bounds(group)[:2] if one is not None]
+    return [bound for group in groups for bound in _bounds(group)[:2] if bound is not None]

@@ -121,7 +121,9 @@ def _list(opened: ProjectPage, row: Trajectory, steps: list[Step], *, asks: bool
             _("Labels are hidden: once you have seen them, you can no longer claim this trajectory."),
             act(request, _("Show the history"), request.get_full_path(), look=""),
         )
-    choices = [(str(one.message_index), _("Step %(number)s") % {"number": one.ordinal + 1}) for one in steps]
+    choices = [
+        (str(step.message_index), _("Step %(number)s") % {"number": step.ordinal + 1}) for step in steps
+    ]
     return ListPage(
         request,
         _columns(of_one=_asked(request) in dict(choices)),
@@ -144,7 +146,7 @@ def history(request: HttpRequest, pk: int) -> HttpResponseBase:
         return redirect(request.get_full_path())
     record, back = title_of(row.record_id, unescape(row.task.question)), _back(opened, row)
     trail = [(_("Trajectories"), at("trajectories", opened.project.slug))] if opened.may(LIST) else []
-    step = next((one for one in steps if str(one.message_index) == _asked(request)), None)
+    step = next((step for step in steps if str(step.message_index) == _asked(request)), None)
     title, actions = _("History"), []
     if step is not None:
         title = _("History of step %(number)s") % {"number": step.ordinal + 1}

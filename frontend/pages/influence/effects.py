@@ -29,7 +29,7 @@ PARTS = frozenset({"counted", "waiting", "lost", "before", "after"})
 def shown(trial: Trial) -> dict[str, Any]:
     """The context of the section."""
     primary, *others = trial.tested
-    cells = [_effect(one) for one in others]
+    cells = [_effect(other) for other in others]
     reasons = [cell["reason"] for cell in [_effect(primary), *cells] if cell["reason"]]
     return {
         "look": {
@@ -44,7 +44,7 @@ def shown(trial: Trial) -> dict[str, Any]:
         "reasons": list(dict.fromkeys(reasons)),
         "arms": [ARM_NAMES[arm] for arm in trial.arms],
         "fates": _fates(trial.fates),
-        "pairs": [_pair(one) for one in trial.pairs],
+        "pairs": [_pair(pair) for pair in trial.pairs],
     }
 
 
@@ -92,7 +92,7 @@ def _who(one: Tested) -> str:
 def _fates(fates: Sequence[ArmFate]) -> list[dict[str, Any]]:
     """Counts by arm, one row a count; then one for each judge."""
     rows = [
-        {"title": title, "part": name in PARTS, "counts": [getattr(one, name) for one in fates]}
+        {"title": title, "part": name in PARTS, "counts": [getattr(fate, name) for fate in fates]}
         for name, title in FATES.items()
     ]
     judges = fates[0].judges if fates else {}
@@ -100,7 +100,7 @@ def _fates(fates: Sequence[ArmFate]) -> list[dict[str, Any]]:
         {
             "title": _("%(judge)s on screen") % {"judge": name},
             "part": True,
-            "counts": [one.judges[name] for one in fates],
+            "counts": [fate.judges[name] for fate in fates],
         }
         for name in judges
     ]

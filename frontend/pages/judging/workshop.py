@@ -96,8 +96,8 @@ def _sample_page(
         tried=[{"one": one, "confusion": _confusion(one)} for one in tried],
         shown=shown,
         page=paginate(opened.request, changes, PER_PAGE),
-        better=sum(one.better is True for one in changes),
-        worse=sum(one.better is False for one in changes),
+        better=sum(change.better is True for change in changes),
+        worse=sum(change.better is False for change in changes),
     )
 
 

@@ -54,7 +54,7 @@ def label_quality(request: HttpRequest, slug: str) -> HttpResponse:
         error=found.error,
         asked=asked,
         strata=[(line, words[line.origin], words[line.doubt]) for line in found.strata],
-        people=[_person(one) for one in found.people],
+        people=[_person(person) for person in found.people],
         values=VALUES,
         retested=found.retests[0].agreement.n,
     )

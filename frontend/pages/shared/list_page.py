@@ -140,9 +140,9 @@ class ListPage:
     @cached_property
     def asked(self) -> dict[str, str]:
         """The value of each field."""
-        read = {one.name: self.request.GET.get(one.name, "") for one in self.fields}
+        read = {field.name: self.request.GET.get(field.name, "") for field in self.fields}
         clean = {name: value.strip()[:MAX_ASKED].replace("\x00", "") for name, value in read.items()}
-        return {one.name: clean[one.name] or one.default for one in self.fields}
+        return {field.name: clean[field.name] or field.default for field in self.fields}
 
     @property
     def narrowed(self) -> bool:
@@ -157,12 +157,12 @@ class ListPage:
     @property
     def controls(self) -> Iterator[dict[str, Any]]:
         """The fields with their choices and values, for the form above the list."""
-        for one in self.fields:
-            value = self.asked[one.name]
-            choices = {} if one.default else {"": _("all")}
-            choices |= dict(one.choices or ())
+        for field in self.fields:
+            value = self.asked[field.name]
+            choices = {} if field.default else {"": _("all")}
+            choices |= dict(field.choices or ())
             choices.setdefault(value, value)
-            yield {"field": one, "choices": choices.items(), "value": value, "filters": True}
+            yield {"field": field, "choices": choices.items(), "value": value, "filters": True}
 
     @property
     def bulk_controls(self) -> Iterator[dict[str, Any]]:
@@ -261,7 +261,9 @@ def _written(value: Any) -> Any:
 def ordered(rows: Any, columns: Sequence[Column], sort: str) -> Any:
     """Rows sorted by a column, those without a value last. Raises Invalid for an unknown order."""
     name, backwards = sort.removeprefix("-"), sort.startswith("-")
-    column = next((one for one in columns if one.sort and one.sort.removeprefix("-") == name), None)
+    column = next(
+        (column for column in columns if column.sort and column.sort.removeprefix("-") == name), None
+    )
     if column is None:
         raise Invalid(translatable("There is no order “{name}”.", name=sort))
     if isinstance(rows, QuerySet):

@@ -33,11 +33,11 @@ def seen(user: User, case: Adjudication) -> list[tuple[str, str, int | None]]:
     """(kind, letter, value) of what is about the second step itself."""
     step = Step.objects.get(trajectory=case.trajectory_id, message_index=4)
     entries = history(user, case.trajectory_id, step)
-    return [(one.kind, one.letter, one.value) for one in entries if one.about == "step"]
+    return [(entry.kind, entry.letter, entry.value) for entry in entries if entry.about == "step"]
 
 
 def kinds(entries: list[HistoryEntry]) -> list[str]:
-    return [one.kind for one in entries]
+    return [entry.kind for entry in entries]
 
 
 @pytest.mark.postgres
@@ -75,10 +75,10 @@ def test_history_tells_what_concerns_the_whole_with_every_step(
 
     entries = history(cast.admin, disputed_case.trajectory_id, step)
 
-    assert {one for one in kinds(entries) if one in WHOLE} == set(WHOLE) - {"seen.consensus"}
+    assert {kind for kind in kinds(entries) if kind in WHOLE} == set(WHOLE) - {"seen.consensus"}
     assert kinds(entries)[-2:] == ["release.freeze", "release.withdraw"]
-    assert {one.about for one in entries} == {"step", "whole"}
-    assert {one.name for one in entries if one.kind == "case.close"} == {"Judith"}
+    assert {entry.about for entry in entries} == {"step", "whole"}
+    assert {entry.name for entry in entries if entry.kind == "case.close"} == {"Judith"}
     assert "comment" not in kinds(entries)  # of the thread of the whole
     of_outcome = history(cast.admin, disputed_case.trajectory_id, None)
     assert "comment" in kinds(of_outcome)
@@ -100,7 +100,7 @@ def test_history_names_people_to_admins_alone(
 def test_history_without_a_discussion_is_ones_own(cast: Cast, disputed_case: Adjudication) -> None:
     entries = history(cast.ann, disputed_case.trajectory_id)
     assert kinds(entries) == ["save"] * 4 + ["assignment.submit"]
-    assert {(one.own, one.letter) for one in entries} == {(True, "")}
+    assert {(entry.own, entry.letter) for entry in entries} == {(True, "")}
     assert not Exposure.objects.filter(user=cast.ann).exists()
 
 

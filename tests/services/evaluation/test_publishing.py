@@ -45,7 +45,7 @@ def test_release_is_public_from_being_switched_on_to_being_switched_off(resolved
     with pytest.raises(NotFound):
         read(made)
     events = AuditEvent.objects.filter(verb__in=("release.publish", "release.unpublish")).order_by("pk")
-    assert [one.verb for one in events] == ["release.publish", "release.unpublish"]
+    assert [event.verb for event in events] == ["release.publish", "release.unpublish"]
     assert events[0].actor == resolved.admin and events[0].detail["version"] == "1.0"
 
 

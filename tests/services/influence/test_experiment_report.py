@@ -74,10 +74,10 @@ def test_trial_measures_what_those_who_saw_do_more_on_the_same_steps(cast: Cast)
     )
     assert (primary.effect.labels, primary.effect.tasks) == (4 * TASKS, TASKS)
     assert (primary.found, str(primary.reason)) == (None, "fewer than 20 tasks")
-    by_judge = {one.judge: one.effect.fit.value for one in others if one.effect.fit is not None}
+    by_judge = {other.judge: other.effect.fit.value for other in others if other.effect.fit is not None}
     assert by_judge == pytest.approx({"kind": -0.5, "severe": 0.5, "strict": 0.5})
     # of the agreement of two in different arms there is nothing to compare with
-    assert [one.effect.who for one in others] == ["judge"] * 3
+    assert [other.effect.who for other in others] == ["judge"] * 3
     (pair,) = report.trial.pairs
     assert (pair.arms, pair.tasks, pair.pairs) == (("sealed", "always"), TASKS, 2 * TASKS)
     assert pair.agreement.measure.value == 0.5
@@ -107,7 +107,7 @@ def test_trial_accounts_for_every_claim_and_for_what_was_on_screen(cast: Cast) -
     trial = read(cast).trial
 
     assert trial is not None
-    fates = {one.arm: one for one in trial.fates}
+    fates = {fate.arm: fate for fate in trial.fates}
     arm_of = {
         row.pk: Allocation.objects.get(task=row.task_id, annotator=cast.ann).arm for row in (rows[2], rows[3])
     }

@@ -59,7 +59,9 @@ def test_arms_differ_from_the_sealed_one_and_say_what_is_too_few(cast: Cast) -> 
 
     report = influence(viewer=cast.admin, project=Project.objects.get(pk=cast.project.pk))
 
-    found = {(one.arm, one.who, one.judge): one.agreement for one in report.contrasts}
+    found = {
+        (contrast.arm, contrast.who, contrast.judge): contrast.agreement for contrast in report.contrasts
+    }
     assert len(found) == 2 * (1 + 1 + 3)
     assert found["always", "people", ""].measure.value == 0.5
     assert found["after_label", "judge", "severe"].measure.value == pytest.approx(1 / 4)
@@ -76,7 +78,7 @@ def test_label_changes_after_a_look_go_towards_away_or_neither(cast: Cast) -> No
 
     report = influence(viewer=cast.admin, project=Project.objects.get(pk=cast.project.pk))
 
-    moves = {(one.unit, one.judge): one.changes for one in report.change_rates}
+    moves = {(rate.unit, rate.judge): rate.changes for rate in report.change_rates}
     majority = moves["step", ""]
     # four labels a trajectory; ann gave up her second; three differed from the majority (−1)
     assert majority.labels == 4 * n
@@ -113,8 +115,8 @@ def test_trajectories_that_are_not_all_in_count_nowhere(cast: Cast) -> None:
     report = influence(viewer=OPERATOR, project=Project.objects.get(pk=cast.project.pk))
 
     assert [arm.steps for arm in report.arms] == [0, 0, 0]
-    assert all(one.changes.labels == 0 for one in report.change_rates)
-    assert all(one.agreement.measure.value is None for one in report.contrasts)
+    assert all(rate.changes.labels == 0 for rate in report.change_rates)
+    assert all(contrast.agreement.measure.value is None for contrast in report.contrasts)
 
 
 @pytest.mark.once

@@ -173,7 +173,9 @@ def test_suggestion_stored_twice_is_stored_once_and_a_second_does_not_replace_th
     run = do(start(make_judge(cast)))
     assert (run.progress_done, run.calls, run.cost) == (3, 3, Decimal("0.03"))
 
-    other = [store.CallResult(one.item, one.trajectory, one.estimate, one.outcome) for one in batches]
+    other = [
+        store.CallResult(batch.item, batch.trajectory, batch.estimate, batch.outcome) for batch in batches
+    ]
     original(run, other)
 
     run.refresh_from_db()

@@ -88,7 +88,9 @@ def test_confusion_of_people_is_made_of_three_peoples_labels_of_the_same_steps(t
         people.label_all(claimed, [0, 1, 1] * 5)
         label.submit(actor=third.cleo, assignment=claimed)
 
-    found = {one.name: one for one in label_quality(viewer=third.admin, project=third.project).people}
+    found = {
+        person.name: person for person in label_quality(viewer=third.admin, project=third.project).people
+    }
 
     assert {name: one.n for name, one in found.items()} == {"Ann": 60, "Ben": 60, "Cleo": 60}
     (ann, cleo) = (found[name].rates[2] for name in ("Ann", "Cleo"))

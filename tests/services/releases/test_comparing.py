@@ -39,15 +39,15 @@ def test_compare_finds_what_was_decided_anew_and_what_came(
 
     whole = found.diff.whole
     assert (whole.before, whole.after, whole.unchanged, whole.labels) == (3, 4, 2, 3)
-    assert [set(one.what) for one in found.diff.changes] == [{"labels", "outcome"}, {"added"}]
-    assert {(one.before.value, one.after.value) for one in found.diff.changes[0].labels} == {(0, -1)}
+    assert [set(change.what) for change in found.diff.changes] == [{"labels", "outcome"}, {"added"}]
+    assert {(label.before.value, label.after.value) for label in found.diff.changes[0].labels} == {(0, -1)}
     stated = [json.loads(one.manifest)["label_distribution"] for one in pair]
     assert [release.diff_as_json(found)["label_distribution"][when] for when in ("before", "after")] == stated
     assert (
         "- 1 added, 0 removed, 2 unchanged.\n- 3 step labels changed, in 1 trajectory.\n" in found.changelog()
     )
     back = release.compare(actor=OPERATOR, old=new, new=old).diff
-    assert [set(one.what) for one in back.changes] == [{"labels", "outcome"}, {"removed"}]
+    assert [set(change.what) for change in back.changes] == [{"labels", "outcome"}, {"removed"}]
 
     said = run("diff_releases", "bench", "1.0", "1.1", "--json").document
     assert said["counts"]["step_labels_changed"] == 3 and len(said["changes"]) == 2

@@ -114,7 +114,7 @@ def test_one_flipped_byte_in_any_file_is_found_and_named(frozen: Release, tmp_pa
         for place in {0, len(good) // 2, len(good) - 1}:
             path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
             problems = release.verify_export(path=tmp_path).problems
-            assert any(one.startswith(f"{name}:") for one in problems), (name, place, problems)
+            assert any(problem.startswith(f"{name}:") for problem in problems), (name, place, problems)
         path.unlink()
         if name not in ("manifest.json", "checksums.json"):
             assert f"{name}: the file is missing." in release.verify_export(path=tmp_path).problems
@@ -134,7 +134,11 @@ def test_agentprocessbench_export_names_the_file_that_was_changed(frozen: Releas
             for byte in (good[place] ^ 0xFF, good[place] ^ 1, 0x20 if good[place] != 0x20 else 0x0A):
                 path.write_bytes(good[:place] + bytes([byte]) + good[place + 1 :])
                 problems = release.verify_export(path=tmp_path).problems
-                assert any(one.startswith(f"{path.name}:") for one in problems), (path.name, place, byte)
+                assert any(problem.startswith(f"{path.name}:") for problem in problems), (
+                    path.name,
+                    place,
+                    byte,
+                )
         path.write_bytes(good)
     assert release.verify_export(path=tmp_path).ok
 
@@ -145,9 +149,13 @@ def test_checksums_by_another_key_are_not_believed(frozen: Release, tmp_path: Pa
     exported = keys.signing_key().public
     keys.rotate()
     # the key of the release comes from before this test, so that only the export's own is known here
-    assert [one for one in release.verify_export(path=tmp_path).problems if exported.fingerprint in one] == []
+    assert [
+        problem
+        for problem in release.verify_export(path=tmp_path).problems
+        if exported.fingerprint in problem
+    ] == []
     (own_keys / "release-keys" / f"{exported.fingerprint}.pem").unlink()
-    assert any(exported.fingerprint in one for one in release.verify_export(path=tmp_path).problems)
+    assert any(exported.fingerprint in problem for problem in release.verify_export(path=tmp_path).problems)
 
 
 @pytest.mark.once

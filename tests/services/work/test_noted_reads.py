@@ -31,7 +31,7 @@ def test_letters_differ_from_case_to_case_and_stay_within_one(cast: Cast) -> Non
         Adjudication.objects.update(letter_seed=seed)
         cases = Adjudication.objects.order_by("pk").select_related("trajectory__project", "trajectory__task")
         said = [reports.case(actor=cast.judith, adjudication=case).outcome.labels for case in cases]
-        return [tuple(one.value for one in labels) for labels in said]
+        return [tuple(label.value for label in labels) for labels in said]
 
     # so many that they are not all alike by chance, whatever ids the rows have
     found = [letters(seed) for seed in range(12)]
