@@ -92,15 +92,15 @@ def audit_log_fits_its_chain(
     try:
         if not _migrated(connections[DEFAULT_DB_ALIAS]):
             return []
-        found = audit.verify()
+        chain = audit.verify()
     except (OperationalError, ProgrammingError):
         return []
     messages: list[CheckMessage] = []
-    if found.misfit:
-        sentence = f"The audit log was changed: it does not fit its chain from {found.misfit_text} on."
+    if chain.misfit:
+        sentence = f"The audit log was changed: it does not fit its chain from {chain.misfit_text} on."
         messages.append(Error(sentence, hint="Compare it with a backup.", id="annotation.E003"))
-    if found.waiting_since and timezone.now() - found.waiting_since > CHAINED_WITHIN:
-        sentence = f"{found.waiting} rows of the audit log are not chained since {found.waiting_since:%F %T}."
+    if chain.waiting_since and timezone.now() - chain.waiting_since > CHAINED_WITHIN:
+        sentence = f"{chain.waiting} rows of the audit log are not chained since {chain.waiting_since:%F %T}."
         messages.append(Warning(sentence, hint="Is a worker running?", id="annotation.W001"))
     return messages
 

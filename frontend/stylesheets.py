@@ -53,8 +53,8 @@ class StylesheetFinder(BaseFinder):
 
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
         """The path of the stylesheet just written for `path`, or nothing."""
-        found = [str(self._write(name)) for name in STYLESHEETS if path == f"frontend/css/{name}.css"]
-        return found if find_all or not found else found[0]
+        written = [str(self._write(name)) for name in STYLESHEETS if path == f"frontend/css/{name}.css"]
+        return written if find_all or not written else written[0]
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
         """Every stylesheet, freshly written."""

@@ -13,9 +13,9 @@ def share(may: Mapping[int, Collection[int]], open_cases: Mapping[int, int]) -> 
     answer, in whatever order it comes.
     """
     load = {person: open_cases.get(person, 0) for people in may.values() for person in people}
-    given: dict[int, int] = {}
+    person_of: dict[int, int] = {}
     for case in sorted(may, key=lambda case: (len(may[case]), case)):
         if may[case]:
-            given[case] = min(may[case], key=lambda person: (load[person], person))
-            load[given[case]] += 1
-    return given
+            person_of[case] = min(may[case], key=lambda person: (load[person], person))
+            load[person_of[case]] += 1
+    return person_of

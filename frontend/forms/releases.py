@@ -66,24 +66,24 @@ class FreezeForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """The two boxes are needed when there is something to know, in what is not left out."""
-        given = super().clean() or {}
-        leave_out = given.get("leave_out", [])
+        cleaned = super().clean() or {}
+        leave_out = cleaned.get("leave_out", [])
         wanted = {
             "unresolved": self.checklist.unresolved(leave_out) > 0,
             "doubtful": bool(self.checklist.doubtful(leave_out)),
         }
         for name, needed in wanted.items():
-            if needed and not given.get(name):
+            if needed and not cleaned.get(name):
                 self.add_error(name, gettext("Tick this to freeze the release."))
-        if given.get("licence") == OWN and not given.get("own_licence", "").strip():
+        if cleaned.get("licence") == OWN and not cleaned.get("own_licence", "").strip():
             self.add_error("own_licence", gettext("Say under which licence the release is given."))
-        return given
+        return cleaned
 
     def asked(self) -> dict[str, Any]:
         """The keyword arguments of the service."""
-        given = self.cleaned_data
-        licence = given["own_licence"] if given["licence"] == OWN else given["licence"]
-        kept = {name: given[name] for name in ("version", "title", "note", "leave_out")}
+        cleaned = self.cleaned_data
+        licence = cleaned["own_licence"] if cleaned["licence"] == OWN else cleaned["licence"]
+        kept = {name: cleaned[name] for name in ("version", "title", "note", "leave_out")}
         return {**kept, "licence": licence}
 
 

@@ -28,13 +28,13 @@ def imports(name: str) -> tuple[str, ...]:
 @cache
 def graph(names: tuple[str, ...]) -> tuple[str, ...]:
     """These modules and everything that they need, sorted."""
-    known = set(names)
+    seen = set(names)
     waiting = list(names)
     while waiting:
-        new = set(imports(waiting.pop())) - known
-        known |= new
+        new = set(imports(waiting.pop())) - seen
+        seen |= new
         waiting += new
-    return tuple(sorted(known))
+    return tuple(sorted(seen))
 
 
 @register.simple_tag

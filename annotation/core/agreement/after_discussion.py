@@ -75,10 +75,12 @@ def _looked_up(
         np.concatenate([changes.annotator, annotator]),
         np.concatenate([changes.ordinal, ordinal]),
     )
-    known, asked = both[: len(changes)], both[len(changes) :]
-    order = np.argsort(known)
-    place = np.minimum(np.searchsorted(known, asked, sorter=order), len(known) - 1)
-    found: IntArray = np.where(known[order][place] == asked, changes.value[order][place] + 1, _UNCHANGED)
+    changed_keys, asked_keys = both[: len(changes)], both[len(changes) :]
+    order = np.argsort(changed_keys)
+    place = np.minimum(np.searchsorted(changed_keys, asked_keys, sorter=order), len(changed_keys) - 1)
+    found: IntArray = np.where(
+        changed_keys[order][place] == asked_keys, changes.value[order][place] + 1, _UNCHANGED
+    )
     return found
 
 

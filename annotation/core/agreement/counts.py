@@ -202,10 +202,10 @@ def _counts(pairs: Pairs, starts: IntArray, sums: FloatArray) -> Counts:
     )
 
 
-def joined(one: Counts, other: Counts) -> Counts:
+def joined(first: Counts, second: Counts) -> Counts:
     """The rows of both."""
-    if not len(one) or not len(other):
-        return one if len(one) else other
+    if not len(first) or not len(second):
+        return first if len(first) else second
     ids = ("subset", "task", "first", "second", "trajectory")
-    both = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in ids}
-    return Counts(**both, sums=np.concatenate([one.sums.T, other.sums.T], axis=1).T)
+    both = {name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in ids}
+    return Counts(**both, sums=np.concatenate([first.sums.T, second.sums.T], axis=1).T)

@@ -63,9 +63,9 @@ def judged(rows: npt.ArrayLike, *, intervals: bool = False) -> JudgeScores:
     """
     table = np.asarray(rows, dtype=np.int64).reshape(-1, 6)
     _, task, trajectory, position, people, judge = table.T
-    given = judge != MISSING
+    labelled = judge != MISSING
     hits = people == judge
-    counts = confusion(people[given], judge[given])
+    counts = confusion(people[labelled], judge[labelled])
     _, trajectory_code = np.unique(trajectory, return_inverse=True)
     n_trajectories = int(trajectory_code.max()) + 1 if len(table) else 0
     same, same_strict = _first_errors(trajectory_code, position, people, judge, n_trajectories)
@@ -81,7 +81,7 @@ def judged(rows: npt.ArrayLike, *, intervals: bool = False) -> JudgeScores:
         figures = _with_intervals(figures, table, trajectory_code, (same, same_strict))
     return JudgeScores(
         steps=len(table),
-        answered=int(given.sum()),
+        answered=int(labelled.sum()),
         trajectories=n_trajectories,
         tasks=len(np.unique(task)),
         confusion=counts,
@@ -118,8 +118,10 @@ def _with_intervals(
     """The same figures with 95 % intervals over tasks, by the jackknife (`intervals`)."""
     tasks, first_row, of_row = np.unique(table[:, 1], return_index=True, return_inverse=True)
     n = len(tasks)
-    given = table[:, 5] != MISSING
-    by_task = confusion_by(table[given, 4], table[given, 5], of_row[given], n).reshape(n, SIZE * SIZE)
+    labelled = table[:, 5] != MISSING
+    by_task = confusion_by(table[labelled, 4], table[labelled, 5], of_row[labelled], n).reshape(
+        n, SIZE * SIZE
+    )
     row_of_trajectory = np.unique(trajectory_code, return_index=True)[1]
     task_of_trajectory = of_row[row_of_trajectory]
 

@@ -27,29 +27,29 @@ def of_figure(pairs: Pairs, name: str) -> BoolArray:
         unit: BoolArray = strata(pairs.a, pairs.b, rows_of(pairs)[0], pairs.position) != NO_UNIT
         return unit
     if name == "onset_kappa":
-        found = _FirstErrors.of(pairs)
-        before: BoolArray = found.whole & (pairs.position <= found.earliest)
+        first_errors = _FirstErrors.of(pairs)
+        before: BoolArray = first_errors.whole & (pairs.position <= first_errors.earliest)
         return before
     if name == "error_presence_kappa":
         return _FirstErrors.of(pairs).deciding
     if name == "first_error_agreement":
-        found = _FirstErrors.of(pairs)
-        return found.deciding & found.both
+        first_errors = _FirstErrors.of(pairs)
+        return first_errors.deciding & first_errors.both
     return np.ones(len(pairs), dtype=bool)
 
 
 def of_first_errors(pairs: Pairs, kind: str) -> BoolArray:
     """For each whole trajectory whose first errors lie as `kind` says (a field of `Offsets`), the step of
     the first one; without an error, the first step. (pairs,)"""
-    found = _FirstErrors.of(pairs)
+    first_errors = _FirstErrors.of(pairs)
     fits: BoolArray = {
-        "exact": found.both & (found.apart == 0),
-        "one_step_off": found.both & (found.apart == 1),
-        "farther_off": found.both & (found.apart > 1),
-        "one_only": ~found.both & (found.earliest != _NEVER),
-        "neither": found.earliest == _NEVER,
+        "exact": first_errors.both & (first_errors.apart == 0),
+        "one_step_off": first_errors.both & (first_errors.apart == 1),
+        "farther_off": first_errors.both & (first_errors.apart > 1),
+        "one_only": ~first_errors.both & (first_errors.earliest != _NEVER),
+        "neither": first_errors.earliest == _NEVER,
     }[kind]
-    return found.deciding & fits
+    return first_errors.deciding & fits
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,14 +60,14 @@ class Offsets:
     neither: int
 
     @classmethod
-    def of(cls, found: FirstErrors) -> "Offsets":
+    def of(cls, first_errors: FirstErrors) -> "Offsets":
         """Add up what differs only by who came first."""
         return cls(
-            exact=found.same,
-            one_step_off=found.one_earlier + found.one_later,
-            farther_off=found.far_earlier + found.far_later,
-            one_only=found.only_first + found.only_second,
-            neither=found.neither,
+            exact=first_errors.same,
+            one_step_off=first_errors.one_earlier + first_errors.one_later,
+            farther_off=first_errors.far_earlier + first_errors.far_later,
+            one_only=first_errors.only_first + first_errors.only_second,
+            neither=first_errors.neither,
         )
 
     @property

@@ -29,10 +29,10 @@ def ranks(ids: npt.ArrayLike) -> tuple[IntArray, IntArray]:
     offset = array - low
     there = np.zeros(high - low + 1, dtype=bool)
     there[offset] = True
-    found = np.flatnonzero(there)
+    used = np.flatnonzero(there)
     place = np.empty(high - low + 1, dtype=np.int64)  # only where there is an id
-    place[found] = np.arange(len(found))
-    return found + low, place[offset]
+    place[used] = np.arange(len(used))
+    return used + low, place[offset]
 
 
 def keys(*columns: IntArray) -> IntArray:

@@ -61,16 +61,16 @@ def looks(shares: Sequence[float], level: float = LEVEL) -> list[InterimLook]:
     experiments that no earlier look has ended, is carried from look to look by its normal increments, and
     each bound leaves out what may be spent in between. Raises ValueError for shares that do not grow.
     """
-    found: list[InterimLook] = []
+    planned_looks: list[InterimLook] = []
     before, at, density = 0.0, np.zeros(1), np.ones(1)
     for share in shares:
         if not before < share <= 1:
             raise ValueError("each look needs more information than the one before, and no more than all")
         spread = np.sqrt(share - before)
         spent = spent_until(share, level)
-        due = spent - (found[-1].spent if found else 0.0)
+        due = spent - (planned_looks[-1].spent if planned_looks else 0.0)
         bound = _bound(at, density, spread, due, float(np.sqrt(share)))
-        found.append(InterimLook(share, spent, bound))
+        planned_looks.append(InterimLook(share, spent, bound))
         edge = min(bound, _FAR) * np.sqrt(share)
         grid = np.linspace(-edge, edge, _POINTS)
         apart = (grid[:, None] - at[None, :]) / spread
@@ -78,7 +78,7 @@ def looks(shares: Sequence[float], level: float = LEVEL) -> list[InterimLook]:
         weights = np.full(_POINTS, grid[1] - grid[0])
         weights[[0, -1]] /= 2
         before, at, density = share, grid, carried * weights
-    return found
+    return planned_looks
 
 
 def _bound(at: FloatArray, density: FloatArray, spread: float, due: float, root: float) -> float:

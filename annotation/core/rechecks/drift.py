@@ -51,10 +51,13 @@ def usual(checked: Sequence[CheckedTrajectory]) -> dict[str, UsualRate]:
 
 
 def _rule(checked: Sequence[CheckedTrajectory]) -> UsualRate:
-    rate = sum(one.wrong for one in checked) / sum(one.steps for one in checked)
+    rate = sum(trajectory.wrong for trajectory in checked) / sum(trajectory.steps for trajectory in checked)
     if not 0 < rate < 1 or len(checked) < 2:
         return UsualRate(rate, 1.0)
-    squares = sum((one.wrong - one.steps * rate) ** 2 / (one.steps * rate * (1 - rate)) for one in checked)
+    squares = sum(
+        (trajectory.wrong - trajectory.steps * rate) ** 2 / (trajectory.steps * rate * (1 - rate))
+        for trajectory in checked
+    )
     return UsualRate(rate, max(1.0, squares / (len(checked) - 1)))
 
 

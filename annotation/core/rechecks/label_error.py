@@ -73,9 +73,9 @@ def label_error(rechecked: Sequence[RecheckedTrajectory], steps: Mapping[Stratum
     Where no error was found, or nothing but errors, deff is what it would be if all labels of a task stood or
     fell together. deff is never below 1.
     """
-    counted = [one for one in rechecked if one.steps]
+    counted = [trajectory for trajectory in rechecked if trajectory.steps]
     groups = _groups(counted, steps)
-    n = sum(one.steps for one in counted)
+    n = sum(trajectory.steps for trajectory in counted)
     if not n:
         return LabelError(Measure(None, 0, NOTHING), None, NOTHING, None, 0, 0, None)
     error = 0.0
@@ -88,7 +88,7 @@ def label_error(rechecked: Sequence[RecheckedTrajectory], steps: Mapping[Stratum
             residuals[member.task] += weight * (member.wrong - rate * member.steps) / size
     tasks = len(residuals)
     total = sum(steps.values())
-    own = {one.stratum for one in counted}
+    own = {trajectory.stratum for trajectory in counted}
     covered = sum(count for stratum, count in steps.items() if stratum in own) / total if total else None
     measure = Measure(error, n)
     if tasks < FEWEST_TASKS:
@@ -110,11 +110,11 @@ def _groups(
 ) -> list[tuple[float, list[RecheckedTrajectory]]]:
     """The share of the steps that takes its rate from these rechecks, each."""
     members: dict[Stratum, list[RecheckedTrajectory]] = defaultdict(list)
-    for one in counted:
-        for name in {one.stratum, one.stratum[:1], ()}:
-            members[name].append(one)
+    for trajectory in counted:
+        for name in {trajectory.stratum, trajectory.stratum[:1], ()}:
+            members[name].append(trajectory)
     # what was rechecked weighs by itself where nobody says how much there is
-    weights = steps if sum(steps.values()) else {(): sum(one.steps for one in counted)}
+    weights = steps if sum(steps.values()) else {(): sum(trajectory.steps for trajectory in counted)}
     share: dict[Stratum, float] = defaultdict(float)
     total = sum(weights.values())
     for stratum, count in weights.items():

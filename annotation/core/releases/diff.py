@@ -128,18 +128,18 @@ class _Side:
         return range(self.starts[at], self.starts[at + 1])
 
     def said(self, place: int) -> ReleasedLabel:
-        known = self.details
-        root = known.root[place]
+        details = self.details
+        root = details.root[place]
         return ReleasedLabel(
             self.value[place],
-            known.words[known.kind[place]],
+            details.words[details.kind[place]],
             None if root == NO_ROOT else root,
-            known.words[known.reason[place]],
+            details.words[details.reason[place]],
         )
 
     def outcome_said(self, at: int) -> ReleasedLabel:
-        known = self.details
-        kind, reason = known.words[known.outcome_kind[at]], known.words[known.outcome_reason[at]]
+        details = self.details
+        kind, reason = details.words[details.outcome_kind[at]], details.words[details.outcome_reason[at]]
         return ReleasedLabel(self.outcome[at], kind, None, reason)
 
 
@@ -153,14 +153,14 @@ def compare(old: ComparedRelease, new: ComparedRelease) -> ReleaseDiff:
     moved, moved_outcomes = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     reasons, kinds = Counter[str](), Counter[tuple[str, str]]()
     changes = []
-    for one, other in _merged(before, after):
-        change = _change(before, after, one, other)
+    for old_place, new_place in _merged(before, after):
+        change = _change(before, after, old_place, new_place)
         subset = change.subset
         for counts in (whole, subsets[subset]):
-            _count(counts, before, after, one, other, change)
-        if one is not None and other is not None:
-            _move(moved, before, after, one, other)
-            moved_outcomes[before.outcome[one], after.outcome[other]] += 1
+            _count(counts, before, after, old_place, new_place, change)
+        if old_place is not None and new_place is not None:
+            _move(moved, before, after, old_place, new_place)
+            moved_outcomes[before.outcome[old_place], after.outcome[new_place]] += 1
         if change.what:
             changes.append(change)
             for label in change.labels:
@@ -180,33 +180,33 @@ def _merged(old: _Side, new: _Side) -> Iterator[tuple[int | None, int | None]]:
     """The places of the same record in both, None where one has none, in the order of their keys."""
     i = j = 0
     while i < len(old.order) or j < len(new.order):
-        one = old.keys[old.order[i]] if i < len(old.order) else None
+        key = old.keys[old.order[i]] if i < len(old.order) else None
         other = new.keys[new.order[j]] if j < len(new.order) else None
-        takes_old = other is None or (one is not None and one <= other)
-        takes_new = one is None or (other is not None and other <= one)
+        takes_old = other is None or (key is not None and key <= other)
+        takes_new = key is None or (other is not None and other <= key)
         yield (old.order[i] if takes_old else None), (new.order[j] if takes_new else None)
         i, j = i + takes_old, j + takes_new
 
 
-def _change(old: _Side, new: _Side, one: int | None, other: int | None) -> RecordChange:
+def _change(old: _Side, new: _Side, place: int | None, other: int | None) -> RecordChange:
     if other is None:
-        assert one is not None
-        return RecordChange(*old.keys[one], old.model[one], frozenset({"removed"}), (), one, None)
+        assert place is not None
+        return RecordChange(*old.keys[place], old.model[place], frozenset({"removed"}), (), place, None)
     key, model = new.keys[other], new.model[other]
-    if one is None:
+    if place is None:
         return RecordChange(*key, model, frozenset({"added"}), (), None, other)
     what: set[What] = set()
-    if old.details.messages[one] != new.details.messages[other]:
+    if old.details.messages[place] != new.details.messages[other]:
         what.add("text")
-    if old.details.fields[one] != new.details.fields[other]:
+    if old.details.fields[place] != new.details.fields[other]:
         what.add("fields")
-    labels = [*_steps(old, new, one, other), *_outcome(old, new, one, other)]
+    labels = [*_steps(old, new, place, other), *_outcome(old, new, place, other)]
     for label in labels:
         if not label.of_value:
             what.add("reasons")
         else:
             what.add("labels" if label.message_index is not None else "outcome")
-    return RecordChange(*key, model, frozenset(what), tuple(labels), one, other)
+    return RecordChange(*key, model, frozenset(what), tuple(labels), place, other)
 
 
 def _steps(old: _Side, new: _Side, one: int, other: int) -> Iterator[LabelChange]:

@@ -118,12 +118,12 @@ def _binned(numbers: IntArray, starts: Sequence[int]) -> tuple[LengthBin, ...]:
     return tuple(bins[: last + 1])
 
 
-def statistics_json(found: ReleaseStatistics) -> dict[str, Any]:
+def statistics_json(figures: ReleaseStatistics) -> dict[str, Any]:
     """The statistics as JSON, values by their names."""
     return {
-        "records": found.records,
-        "steps": found.steps,
-        "tasks": found.tasks,
+        "records": figures.records,
+        "steps": figures.steps,
+        "tasks": figures.tasks,
         "parts": [
             {
                 "subset": part.subset,
@@ -133,11 +133,11 @@ def statistics_json(found: ReleaseStatistics) -> dict[str, Any]:
                 "steps": distribution(part.steps),
                 "outcomes": distribution(part.outcomes),
             }
-            for part in found.parts
+            for part in figures.parts
         ],
-        "lengths": [length._asdict() for length in found.lengths],
-        "mean_length": found.mean_length,
-        "median_length": found.median_length,
-        "first_errors": [error._asdict() for error in found.first_errors],
-        "without_error": found.without_error,
+        "lengths": [length._asdict() for length in figures.lengths],
+        "mean_length": figures.mean_length,
+        "median_length": figures.median_length,
+        "first_errors": [error._asdict() for error in figures.first_errors],
+        "without_error": figures.without_error,
     }

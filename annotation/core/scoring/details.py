@@ -115,9 +115,9 @@ def erring(
     wrong = np.bincount(released.record[released.value != said.steps], minlength=released.n_records)
     its, theirs, _, _ = by_trajectory(released, said)
     outcome = released.outcome == said.outcome
-    shown = np.flatnonzero(chosen & ((wrong > 0) | ~outcome) if only_wrong else chosen)
-    most = np.zeros(len(shown)) if first is None else -first[shown]
-    order = shown[np.lexsort((shown, -wrong[shown] / length[shown], -wrong[shown], most))]
+    listed = np.flatnonzero(chosen & ((wrong > 0) | ~outcome) if only_wrong else chosen)
+    most = np.zeros(len(listed)) if first is None else -first[listed]
+    order = listed[np.lexsort((listed, -wrong[listed] / length[listed], -wrong[listed], most))]
     return [
         Worst(int(at), int(wrong[at]), int(length[at]), bool(its[at] == theirs[at]), bool(outcome[at]))
         for at in order
@@ -143,13 +143,13 @@ def in_class(released: ReleasedLabels, said: Predictions, number: int) -> BoolAr
 
 def costs(released: ReleasedLabels, said: Predictions, cost: float | None) -> Costs:
     """The cost of a model's labels of a release, in US dollars; `cost` is that of all of them."""
-    asked = int(said.there.sum())
+    n_asked = int(said.there.sum())
     if cost is None:
-        return Costs(Measure(None, asked, NO_COST), Measure(None, asked, NO_COST))
-    above = float((released.value == said.steps).mean() - (released.value == 1).mean()) if asked else 0.0
+        return Costs(Measure(None, n_asked, NO_COST), Measure(None, n_asked, NO_COST))
+    above = float((released.value == said.steps).mean() - (released.value == 1).mean()) if n_asked else 0.0
     return Costs(
-        Measure(100 * cost / asked, asked) if asked else Measure(None, 0, NOTHING_PREDICTED),
-        Measure(cost / (100 * above), asked) if above > 0 else Measure(None, asked, NO_BETTER),
+        Measure(100 * cost / n_asked, n_asked) if n_asked else Measure(None, 0, NOTHING_PREDICTED),
+        Measure(cost / (100 * above), n_asked) if above > 0 else Measure(None, n_asked, NO_BETTER),
     )
 
 

@@ -83,30 +83,30 @@ def read_predictions(
     """Read a file whole. Never raises on content: what is wrong is in `errors`. Records are looked for in the
     subset of that name, or in all when it is empty. Lines about other records are errors when `strict`, and
     in a file that has no others."""
-    found = PredictionFile(released, reasons, FileErrors(filename), FileErrors(filename))
+    file = PredictionFile(released, reasons, FileErrors(filename), FileErrors(filename))
     places = _places(released, subset)
     starts = released.starts()
     lines = 0
     for line in label_lines(stream, filename):
         lines += 1
         if isinstance(line, RecordError):
-            found.errors.add(line)
+            file.errors.add(line)
             continue
         place = places.get(line.record_id)
         if place is None:
             several = line.record_id in places
             problem = "is in several subsets: name one" if several else _elsewhere(subset)
             reason = f"{excerpt(line.record_id)} {problem}"
-            (found.errors if several or strict else found.elsewhere).add(
+            (file.errors if several or strict else file.elsewhere).add(
                 RecordError(filename, line.line, "record_id", reason)
             )
             continue
-        _take(found, line, place, released.message_index[starts[place] : starts[place + 1]].tolist())
+        _take(file, line, place, released.message_index[starts[place] : starts[place + 1]].tolist())
     if not lines:
-        found.errors.add(RecordError(filename, 1, "", NO_LINES))
-    if not found.records and not found.errors:
-        found.errors = found.elsewhere
-    return found
+        file.errors.add(RecordError(filename, 1, "", NO_LINES))
+    if not file.records and not file.errors:
+        file.errors = file.elsewhere
+    return file
 
 
 def reasons_json(line: LabelLine, indexes: list[int]) -> bytes:
@@ -132,21 +132,21 @@ def _places(released: ReleasedLabels, subset: str) -> Mapping[str, int | None]:
     return places
 
 
-def _take(found: PredictionFile, line: LabelLine, place: int, indexes: list[int]) -> None:
+def _take(file: PredictionFile, line: LabelLine, place: int, indexes: list[int]) -> None:
     values, extra = aligned(line.step_labels, indexes)
-    wrong = list(_wrong(found.errors.filename, line, extra))
+    wrong = list(_wrong(file.errors.filename, line, extra))
     if wrong:
-        found.errors.extend(wrong)
+        file.errors.extend(wrong)
         return
-    before, when = found.records.get(place), moment(line.updated_at)
+    before, when = file.records.get(place), moment(line.updated_at)
     if before is not None:
-        found.superseded += 1
+        file.superseded += 1
         if when < before.when:
             return
     said = reasons_json(line, indexes)
-    at = found.reasons.seek(0, 2)
-    found.reasons.write(said)
-    found.records[place] = Predicted(
+    at = file.reasons.seek(0, 2)
+    file.reasons.write(said)
+    file.records[place] = Predicted(
         line=line.line,
         when=when,
         steps=np.array(values, dtype=np.int8).tobytes(),

@@ -25,16 +25,16 @@ class Command(OperatorCommand):
         noted = re.fullmatch(r"(\d{1,18}):([0-9a-f]{64})", options["noted"])
         if options["noted"] and not noted:
             raise CommandError(f"{options['noted']} is no link: PLACE:SHA256, as this command says it.")
-        found = audit.verify(noted=(int(noted[1]), noted[2]) if noted else None)
-        if found.misfit:
+        chain = audit.verify(noted=(int(noted[1]), noted[2]) if noted else None)
+        if chain.misfit:
             raise CommandError(
-                f"The audit log was changed: it does not fit its chain from {found.misfit_text} on."
+                f"The audit log was changed: it does not fit its chain from {chain.misfit_text} on."
             )
-        if not found.kept:
+        if not chain.kept:
             raise CommandError(
                 f"The audit log was changed: its chain no longer has the link {options['noted']}."
             )
         self.summary(
-            f"The audit log is intact: {counted(found.position, 'row')}, "
-            f"{found.waiting:,} not chained yet; the last link is {found.head}."
+            f"The audit log is intact: {counted(chain.position, 'row')}, "
+            f"{chain.waiting:,} not chained yet; the last link is {chain.head}."
         )

@@ -145,14 +145,14 @@ def codes(rows: PairedRows, cut: str, arms: Arms | None) -> IntArray:
 
 def occurring(rows: PairedRows, cuts: Iterable[str], arms: Arms | None) -> dict[str, list[int]]:
     """The codes of the parts of each cut of trajectories that there are rows of."""
-    found = {}
+    codes_of = {}
     for cut in cuts:
         if cut == "pair":
             rows_of_pairs, _ = distinct(rows.first, rows.second)
-            found[cut] = codes(rows, cut, arms)[rows_of_pairs].tolist()
+            codes_of[cut] = codes(rows, cut, arms)[rows_of_pairs].tolist()
         elif cut in ROW_CUTS:
-            found[cut] = ranks(codes(rows, cut, arms))[0].tolist()
-    return found
+            codes_of[cut] = ranks(codes(rows, cut, arms))[0].tolist()
+    return codes_of
 
 
 @dataclass(frozen=True, slots=True)

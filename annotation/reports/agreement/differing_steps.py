@@ -160,14 +160,14 @@ class Steps:
 def _texts(places: Iterable[tuple[int, int | None]]) -> dict[tuple[int, int | None], str]:
     """The beginnings of these messages, by trajectory and message index; with None, the final answers. One
     query; one content at a time is in memory."""
-    wanted: dict[int, list[int | None]] = defaultdict(list)
+    indexes_of: dict[int, list[int | None]] = defaultdict(list)
     for trajectory, index in places:
-        wanted[trajectory].append(index)
+        indexes_of[trajectory].append(index)
     found: dict[tuple[int, int | None], str] = {}
-    rows = m.TrajectoryContent.objects.filter(pk__in=wanted).only("content")
+    rows = m.TrajectoryContent.objects.filter(pk__in=indexes_of).only("content")
     for row in rows.iterator(chunk_size=1):
         content = row.parsed()
-        for index in wanted[row.pk]:
+        for index in indexes_of[row.pk]:
             found[row.pk, index] = escape(
                 (content.get("answer_text") or "")[:MOST_TEXT]
                 if index is None
@@ -246,11 +246,11 @@ def _with_reason(
     else:
         labels = m.Label.objects.filter(**given)
         rows = list(labels.values_list("step__trajectory", "assignment__annotator", "step__ordinal"))
-    said = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    coded = np.array(rows, dtype=np.int64).reshape(-1, 3)
     pairs = [np.tile(columns["trajectory"], 2), np.append(columns["first"], columns["second"])]
     pairs.append(np.tile(columns["ordinal"], 2))
-    both = keys(*(np.append(said[:, at], column) for at, column in enumerate(pairs)))
-    first, second = np.isin(both[len(said) :], both[: len(said)]).reshape(2, -1)
+    both = keys(*(np.append(coded[:, at], column) for at, column in enumerate(pairs)))
+    first, second = np.isin(both[len(coded) :], both[: len(coded)]).reshape(2, -1)
     fits: BoolArray = first | second
     return fits
 

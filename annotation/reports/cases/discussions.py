@@ -162,19 +162,19 @@ def discussion(*, actor: User, row: Discussion) -> DiscussionView:
     }
     index_of = {item.step.pk: item.step.message_index for item in shown.steps if item.step is not None}
     _add_remarks(threads, actor, row, drawn, names=shown.access.names)
-    for side, one in shown.revisions:
-        thread = threads[one.step_id]
+    for side, revision in shown.revisions:
+        thread = threads[revision.step_id]
         own = side.letter == letter
         speaker = Speaker(voice=Voice.ANNOTATOR, letter=side.letter, name=side.name, own=own)
         thread.changes.append(
             RevisionLine(
                 speaker=speaker,
-                previous=one.previous,
-                value=one.value,
-                root=index_of.get(one.root_id) if one.root_id else None,
-                reason=one.reason,
-                note=unescape(one.note),
-                created_at=one.created_at,
+                previous=revision.previous,
+                value=revision.value,
+                root=index_of.get(revision.root_id) if revision.root_id else None,
+                reason=revision.reason,
+                note=unescape(revision.note),
+                created_at=revision.created_at,
             )
         )
         thread.version += speaker.own
@@ -212,17 +212,17 @@ def _add_remarks(
 ) -> None:
     marks = ThreadRead.objects.filter(user=reader, discussion=row).values_list("step", "last_read")
     read: dict[int | None, int] = defaultdict(int, dict(marks))
-    for one in Comment.objects.filter(discussion=row).select_related("author"):
-        own = one.author_id == reader.pk
-        retracted = one.retracted_at is not None
-        threads[one.step_id].remarks.append(
+    for comment in Comment.objects.filter(discussion=row).select_related("author"):
+        own = comment.author_id == reader.pk
+        retracted = comment.retracted_at is not None
+        threads[comment.step_id].remarks.append(
             Remark(
-                pk=one.pk,
-                speaker=_speaker(Voice(one.voice), one.author, reader, drawn, names=names),
-                text="" if retracted else unescape(one.text),
-                created_at=one.created_at,
+                pk=comment.pk,
+                speaker=_speaker(Voice(comment.voice), comment.author, reader, drawn, names=names),
+                text="" if retracted else unescape(comment.text),
+                created_at=comment.created_at,
                 retracted=retracted,
-                unread=not own and not retracted and one.pk > read[one.step_id],
+                unread=not own and not retracted and comment.pk > read[comment.step_id],
             )
         )
 

@@ -61,22 +61,22 @@ def _of_consensus(items: Iterable[SideBySideItem]) -> Iterable[tuple[Step, Judge
         for pk, (_step, item) in steps.items()
         if item.resolved is None
     }
-    sound = sound_roots({pk: one for pk, one in found.items() if one is not None})
+    sound = sound_roots({pk: resolution for pk, resolution in found.items() if resolution is not None})
     for pk, (step, item) in steps.items():
         if item.resolved is not None:
             yield step, item.resolved.judged
-        elif (one := sound.get(pk)) is not None:
-            root = steps[one.root][0].message_index if one.root is not None else None
-            yield step, Judged(one.value, root, one.reason)
+        elif (resolution := sound.get(pk)) is not None:
+            root = steps[resolution.root][0].message_index if resolution.root is not None else None
+            yield step, Judged(resolution.value, root, resolution.reason)
 
 
 def _numbered(labels: Iterable[tuple[Step, Judged]], numbers: dict[int, int]) -> tuple[NumberedError, ...]:
     found: tuple[ErrorChain, ...] = errors((step.message_index, judged) for step, judged in labels)
     return tuple(
         NumberedError(
-            root=numbers[one.root] if one.root is not None else None,
-            reason=one.reason,
-            members=tuple(numbers[step] for step in one.members),
+            root=numbers[error.root] if error.root is not None else None,
+            reason=error.reason,
+            members=tuple(numbers[step] for step in error.members),
         )
-        for one in found
+        for error in found
     )

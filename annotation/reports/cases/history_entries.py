@@ -122,12 +122,12 @@ class HistoryReader:
         letter = self.letters.get(person.pk, "") if person is not None and voice is Voice.ANNOTATOR else ""
         name = str(person) if person is not None and self.names else ""
         own = person is not None and person.pk == self.user.pk
-        found = self.steps.get(step) if step is not None else None
-        if found is not None:
+        step_row = self.steps.get(step) if step is not None else None
+        if step_row is not None:
             where = {
                 "about": "step",
-                "message_index": found.message_index,
-                "number": found.ordinal + 1,
+                "message_index": step_row.message_index,
+                "number": step_row.ordinal + 1,
             }
             more |= where
         else:
@@ -137,14 +137,14 @@ class HistoryReader:
 
 def entries(reader: HistoryReader) -> list[HistoryEntry]:
     """All entries the reader may know of, the oldest first. A constant number of queries."""
-    found = [*_labels(reader), *_audit(reader), *_sights(reader)]
+    listed = [*_labels(reader), *_audit(reader), *_sights(reader)]
     if reader.talk:
-        found += _discussion(reader)
+        listed += _discussion(reader)
     if reader.case:
-        found += _case(reader)
+        listed += _case(reader)
     if reader.case and reader.consensus:
-        found += [*_consensus(reader), *_releases(reader)]
-    return sorted(found, key=lambda one: one.at)
+        listed += [*_consensus(reader), *_releases(reader)]
+    return sorted(listed, key=lambda one: one.at)
 
 
 def _labels(reader: HistoryReader) -> Iterator[HistoryEntry]:
@@ -228,43 +228,43 @@ def _sights(reader: HistoryReader) -> Iterator[HistoryEntry]:
         )
     )
     suggestion = ExposureKind.SUGGESTION.value
-    for one in reader.here(rows, whole=~Q(kind=suggestion)).select_related("user").order_by("pk"):
-        if one.kind == suggestion and (one.user_id, one.step_id) in told:
+    for exposure in reader.here(rows, whole=~Q(kind=suggestion)).select_related("user").order_by("pk"):
+        if exposure.kind == suggestion and (exposure.user_id, exposure.step_id) in told:
             continue
         yield reader.entry(
-            one.created_at,
-            f"seen.{one.kind}",
-            reader.voice_of(one.user),
-            one.user,
-            step=one.step_id,
-            about="outcome" if one.kind == suggestion else "whole",
+            exposure.created_at,
+            f"seen.{exposure.kind}",
+            reader.voice_of(exposure.user),
+            exposure.user,
+            step=exposure.step_id,
+            about="outcome" if exposure.kind == suggestion else "whole",
         )
 
 
 def _discussion(reader: HistoryReader) -> Iterator[HistoryEntry]:
     comments = Comment.objects.filter(discussion__trajectory=reader.trajectory).select_related("author")
-    for said in reader.here(comments):
-        retracted = said.retracted_at is not None
+    for comment in reader.here(comments):
+        retracted = comment.retracted_at is not None
         yield reader.entry(
-            said.created_at,
+            comment.created_at,
             "retracted" if retracted else "comment",
-            Voice(said.voice),
-            said.author,
-            step=said.step_id,
+            Voice(comment.voice),
+            comment.author,
+            step=comment.step_id,
             about="whole",
-            note="" if retracted else unescape(said.text),
+            note="" if retracted else unescape(comment.text),
         )
     changes = Revision.objects.filter(assignment__trajectory=reader.trajectory)
-    for one in reader.here(changes).select_related("assignment__annotator"):
+    for revision in reader.here(changes).select_related("assignment__annotator"):
         yield reader.entry(
-            one.created_at,
+            revision.created_at,
             "revision",
             Voice.ANNOTATOR,
-            one.assignment.annotator,
-            step=one.step_id,
-            value=one.value,
-            note=unescape(one.note),
-            detail={"previous": one.previous, **reader.error(one.root_id, one.reason)},
+            revision.assignment.annotator,
+            step=revision.step_id,
+            value=revision.value,
+            note=unescape(revision.note),
+            detail={"previous": revision.previous, **reader.error(revision.root_id, revision.reason)},
         )
 
 

@@ -49,9 +49,9 @@ class Benchmark:
 def benchmark(*, actor: Actor, release: Release) -> Benchmark:
     """Read a benchmark. Two queries and those of the permission, as soon as the release has predictions."""
     require(actor, "release.view", release)
-    known = entries(release)
-    whole = [model for model in known.models if len(model.covered) == len(known.released.subsets)]
-    found = scores(known.released, [one.said for one in whole])
+    board = entries(release)
+    whole = [model for model in board.models if len(model.covered) == len(board.released.subsets)]
+    found = scores(board.released, [one.said for one in whole])
     relations = []
     for name in BESIDE:
         points = [
@@ -61,7 +61,7 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
         ]
         r = pearson([point.step_accuracy for point in points], [point.other for point in points])
         relations.append(Relation(name, tuple(points), r))
-    return Benchmark(tuple(relations), tuple(composition(known.released)))
+    return Benchmark(tuple(relations), tuple(composition(board.released)))
 
 
 def as_json(found: Benchmark) -> dict[str, Any]:

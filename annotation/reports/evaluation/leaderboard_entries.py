@@ -60,34 +60,34 @@ class LeaderboardEntries:
 
 def entries(release: Release) -> LeaderboardEntries:
     """All entries of a release's leaderboard. Two queries, however many models there are."""
-    known = outline(release)
-    released = known.released
+    index = outline(release)
+    released = index.released
     rows = list(PredictionSet.objects.filter(release=release).select_related("created_by").order_by("model"))
     models = [
         Entry(
             row.model,
             row,
-            said,
-            _covered(released, said),
-            read(row.recalibrated if known.fitted else None, released),
+            labels,
+            _covered(released, labels),
+            read(row.recalibrated if index.fitted else None, released),
         )
-        for row, said in zip(rows, predictions(released, rows), strict=True)
+        for row, labels in zip(rows, predictions(released, rows), strict=True)
     ]
     others = [
-        Entry(name, None, said, _covered(released, said))
-        for name, said in (
-            (STACKED, read(known.stacked, released)),
+        Entry(name, None, labels, _covered(released, labels))
+        for name, labels in (
+            (STACKED, read(index.stacked, released)),
             (ALWAYS_PLUS, always_plus(released)),
             (MAJORITY, majority(released)),
-            (TRAINED, read(known.baseline, released)),
+            (TRAINED, read(index.baseline, released)),
         )
-        if said is not None
+        if labels is not None
     ]
     # what has neither predictions nor an outline is fitted by nobody
-    pending = (known.kept or bool(rows)) and (
-        None in (known.baseline, known.stacked, known.blind) or any(row.recalibrated is None for row in rows)
+    pending = (index.kept or bool(rows)) and (
+        None in (index.baseline, index.stacked, index.blind) or any(row.recalibrated is None for row in rows)
     )
-    turns = None if known.blind is None else read_blind(known.blind, released)
+    turns = None if index.blind is None else read_blind(index.blind, released)
     return LeaderboardEntries(released, models, others, turns, pending)
 
 

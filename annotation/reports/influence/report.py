@@ -117,10 +117,8 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
     arms = tuple(
         _arm_figures(
             name,
-            sum(found == name for found in arm_of_task.values()),
-            labels.where(
-                np.isin(labels.task, [task for task, found in arm_of_task.items() if found == name])
-            ),
+            sum(arm == name for arm in arm_of_task.values()),
+            labels.where(np.isin(labels.task, [task for task, arm in arm_of_task.items() if arm == name])),
             judges,
             of_step,
             rng,
@@ -153,11 +151,11 @@ def _of_people(project: m.Project, rng: np.random.Generator) -> Influence:
     suggested = rows_of.suggested(project)
     in_time = set(suggested.judge.tolist())
     judges = {pk: name for pk, name in everybody.items() if pk in in_time}
-    said = rows_of.said_of_labels(labels, judges, suggested)
+    suggestions = rows_of.said_of_labels(labels, judges, suggested)
     found = trial(
-        project, labels, arm, list(judges.values()), said, fates(project, labels, arm, everybody), rng
+        project, labels, arm, list(judges.values()), suggestions, fates(project, labels, arm, everybody), rng
     )
-    beside = np.concatenate([said, most_of(said)[None]])
+    beside = np.concatenate([suggestions, most_of(suggestions)[None]])
     return Influence(
         project=project,
         seed=project.experiment_seed,

@@ -70,15 +70,15 @@ def estimate(
     return estimate_for(judge, wanted, at_most=at_most)
 
 
-def estimate_for(judge: Judge, wanted: Sequence[int], *, at_most: int | None = SAMPLE) -> RunEstimate:
-    """The same of `wanted` trajectories, by their pks. The judge need not be stored (then its pk is None)."""
+def estimate_for(judge: Judge, trajectories: Sequence[int], *, at_most: int | None = SAMPLE) -> RunEstimate:
+    """The same of some `trajectories`, by their pks. The judge need not be stored (then its pk is None)."""
     if not KINDS[judge.kind].prompted:
         # nothing is sent
-        n = len(wanted)
+        n = len(trajectories)
         return RunEstimate(n, n, tokens_in=0, tokens_out=0, cost=Decimal(0), clipped=0, too_long=0)
-    sample: Sequence[int] = wanted
-    if at_most is not None and len(wanted) > at_most:
-        sample = sorted(random.Random(SEED).sample(list(wanted), at_most))
+    sample: Sequence[int] = trajectories
+    if at_most is not None and len(trajectories) > at_most:
+        sample = sorted(random.Random(SEED).sample(list(trajectories), at_most))
     newest = Guideline.objects.filter(project=judge.project_id).order_by("-version").first()
     guidelines = newest.text if newest is not None else ""
     total, clipped = CostEstimate(), 0
@@ -87,9 +87,9 @@ def estimate_for(judge: Judge, wanted: Sequence[int], *, at_most: int | None = S
         one, short = expected(judge.settings, material, steps=material.open_steps(given))
         total += one
         clipped += short
-    factor = Decimal(len(wanted)) / len(sample) if sample else Decimal(0)
+    factor = Decimal(len(trajectories)) / len(sample) if sample else Decimal(0)
     return RunEstimate(
-        trajectories=len(wanted),
+        trajectories=len(trajectories),
         sampled=len(sample),
         tokens_in=round(total.tokens_in * factor),
         tokens_out=round(total.tokens_out * factor),

@@ -90,15 +90,15 @@ def judges(*, viewer: Actor, project: m.Project, retired: bool = False) -> list[
     rows = m.Judge.objects.filter(project=project).order_by("name")
     if not retired:
         rows = rows.filter(retired_at__isnull=True)
-    found = list(rows)
+    listed = list(rows)
     counted = (
-        m.Suggestion.objects.filter(judge__in=found).order_by().values_list("judge").annotate(n=Count("pk"))
+        m.Suggestion.objects.filter(judge__in=listed).order_by().values_list("judge").annotate(n=Count("pk"))
     )
     counts: dict[int, int] = dict(counted)
-    newest = m.SuggestionRun.objects.filter(judge__in=found).order_by().values("judge")
+    newest = m.SuggestionRun.objects.filter(judge__in=listed).order_by().values("judge")
     latest = m.SuggestionRun.objects.filter(pk__in=newest.annotate(last=Max("pk")).values("last"))
     last = {run.judge_id: run for run in latest.select_related("judge")}
-    return [JudgeRow(judge, counts.get(judge.pk, 0), last.get(judge.pk)) for judge in found]
+    return [JudgeRow(judge, counts.get(judge.pk, 0), last.get(judge.pk)) for judge in listed]
 
 
 def runs(*, viewer: Actor, project: m.Project) -> QuerySet[m.SuggestionRun]:
@@ -135,15 +135,15 @@ def _per_minute(run: m.SuggestionRun, now: datetime) -> float | None:
     until = now
     if run.state == SuggestionRunState.RUNNING:
         answers = answers.filter(created_at__gte=now - RATE_WINDOW)
-    found = answers.aggregate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
-    if not found["n"]:
+    span = answers.aggregate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
+    if not span["n"]:
         return None
     if run.state != SuggestionRunState.RUNNING:
-        until = found["last"]
-    seconds = (until - found["first"]).total_seconds()
+        until = span["last"]
+    seconds = (until - span["first"]).total_seconds()
     if seconds < 1:
         return None
-    return float(found["n"]) / seconds * 60
+    return float(span["n"]) / seconds * 60
 
 
 def failures(*, viewer: Actor, run: m.SuggestionRun) -> list[FailureGroup]:

@@ -86,17 +86,17 @@ def requested_steps(
     steps = Step.objects.filter(trajectory=trajectory).order_by("message_index")
     if message_index is not None:
         steps = steps.filter(message_index=message_index)
-    found: dict[int | None, int | None] = {}
+    requested: dict[int | None, int | None] = {}
     if not outcome:
-        found.update(steps.values_list("pk", "message_index"))
+        requested.update(steps.values_list("pk", "message_index"))
     if message_index is None:
-        found[None] = None
-    if not found:
+        requested[None] = None
+    if not requested:
         raise Invalid(
             translatable("Message {message_index} is not a step.", message_index=message_index),
             fields={"message_index": translatable("Not a step.")},
         )
-    return found
+    return requested
 
 
 def suggestions_for(

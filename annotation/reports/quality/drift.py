@@ -114,13 +114,13 @@ def _rechecked(project: m.Project) -> list[tuple[datetime, int, int, Any]]:
     return found
 
 
-def drift_json(found: Drift) -> dict[str, Any]:
+def drift_json(drift: Drift) -> dict[str, Any]:
     """JSON-ready."""
     return {
-        "trajectories": found.trajectories,
-        "steps": found.steps,
-        "limit": found.limit,
-        "since": found.since.isoformat() if found.since else None,
-        "reason": found.reason,
-        "weeks": [{**asdict(week), "monday": week.monday.isoformat()} for week in found.weeks],
+        "trajectories": drift.trajectories,
+        "steps": drift.steps,
+        "limit": drift.limit,
+        "since": drift.since.isoformat() if drift.since else None,
+        "reason": drift.reason,
+        "weeks": [{**asdict(week), "monday": week.monday.isoformat()} for week in drift.weeks],
     }

@@ -145,14 +145,14 @@ def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> Rel
         )
         blind = rows.filter(trajectory__in=own).count()
         rows = rows.exclude(trajectory__in=own).filter(Exists(labels.filter(assignment=OuterRef("pk"))))
-    found = list(_marked(rows).select_related("project", "annotator", "trajectory").order_by("pk"))
+    assignments = list(_marked(rows).select_related("project", "annotator", "trajectory").order_by("pk"))
     if kind:
-        fits = _of_kind(found, labels, calls=kind == "call")
-        found = [row for row in found if row.pk in fits]
-    why = {row.pk: next((name for name in MARKED if getattr(row, name)), "") for row in found}
+        fits = _of_kind(assignments, labels, calls=kind == "call")
+        assignments = [row for row in assignments if row.pk in fits]
+    why = {row.pk: next((name for name in MARKED if getattr(row, name)), "") for row in assignments}
     counted = Counter(reason for reason in why.values() if reason) + Counter(blind=blind)
     return RelabelPreview(
-        ready=tuple(row for row in found if not why[row.pk]),
+        ready=tuple(row for row in assignments if not why[row.pk]),
         left_out={name: counted[name] for name in LEFT_OUT if counted[name]},
     )
 
@@ -166,10 +166,10 @@ def _labels(filters: Mapping[str, str]) -> QuerySet[Label] | None:
         raise Invalid(translatable("There is no reason “{reason}”.", reason=reason[:40]))
     if not value and not reason:
         return None
-    wanted = Label.objects.filter(value__isnull=False).order_by()
+    labels = Label.objects.filter(value__isnull=False).order_by()
     if value:
-        wanted = wanted.filter(value=int(value))
-    return wanted.filter(reason=reason) if reason else wanted
+        labels = labels.filter(value=int(value))
+    return labels.filter(reason=reason) if reason else labels
 
 
 def _discussed(path: str = "") -> Q:

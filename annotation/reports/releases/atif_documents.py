@@ -32,11 +32,11 @@ def atif_documents(trajectories: Iterable[Trajectory]) -> Iterator[dict[str, Any
 
 
 def _labels(pks: list[int]) -> dict[int, list[StepLabel]]:
-    found: dict[int, list[StepLabel]] = defaultdict(list)
+    labels_of: dict[int, list[StepLabel]] = defaultdict(list)
     steps = Consensus.objects.filter(trajectory__in=pks).order_by("trajectory", "step__message_index")
     for pk, index, value, kind in steps.values_list("trajectory", "step__message_index", "value", "kind"):
-        found[pk].append(StepLabel(index, value, kind))
+        labels_of[pk].append(StepLabel(index, value, kind))
     outcomes = OutcomeConsensus.objects.filter(trajectory__in=pks)
     for pk, value, kind in outcomes.values_list("trajectory", "value", "kind"):
-        found[pk].append(StepLabel(None, value, kind))
-    return found
+        labels_of[pk].append(StepLabel(None, value, kind))
+    return labels_of

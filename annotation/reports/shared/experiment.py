@@ -53,8 +53,8 @@ def experiment(*, viewer: Actor, project: m.Project) -> Experiment:
             trajectory__task=OuterRef("task"), annotator=OuterRef("annotator"), imported=False
         )
         rows = m.Allocation.objects.filter(Exists(turns), task__subset__project=project).order_by()
-        found = Counter(dict(rows.values_list("arm").annotate(n=Count("pk"))))
-        return Experiment(seed, locked, Unit.ANNOTATOR, arms, {}, {arm: found[arm] for arm in arms})
+        counts = Counter(dict(rows.values_list("arm").annotate(n=Count("pk"))))
+        return Experiment(seed, locked, Unit.ANNOTATOR, arms, {}, {arm: counts[arm] for arm in arms})
     tasks = m.Task.objects.filter(subset__project=project, trajectories__live=True).distinct()
-    found = Counter(arm_of(seed, *one).value for one in tasks.values_list("subset__name", "key"))
-    return Experiment(seed, locked, Unit.TASK, arms, {arm: found[arm] for arm in arms}, {})
+    counts = Counter(arm_of(seed, *one).value for one in tasks.values_list("subset__name", "key"))
+    return Experiment(seed, locked, Unit.TASK, arms, {arm: counts[arm] for arm in arms}, {})

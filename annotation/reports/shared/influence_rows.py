@@ -94,7 +94,7 @@ def suggested(project: m.Project) -> JudgesLabels:
     Where people are dealt to arms, only what was said before anybody was dealt one on the task: no judge that
     comes later, with labels in sight, changes what the experiment measures.
     """
-    found = m.SuggestedLabel.objects.filter(
+    labels = m.SuggestedLabel.objects.filter(
         suggestion__judge__project=project,
         suggestion__trajectory__live=True,
         suggestion__trajectory__state__in=SETTLED,
@@ -105,8 +105,8 @@ def suggested(project: m.Project) -> JudgesLabels:
             task=OuterRef("trajectory__task"), dealt_at__lt=OuterRef("created_at")
         )
         in_time = m.Suggestion.objects.filter(~Exists(dealt), judge__project=project)
-        found = found.filter(suggestion__in=in_time)
-    rows = found.order_by().values_list("suggestion__judge", "step", "value")
+        labels = labels.filter(suggestion__in=in_time)
+    rows = labels.order_by().values_list("suggestion__judge", "step", "value")
     judge, step, value = integer_rows(rows, 3).T
     order = np.lexsort((step, judge))
     return JudgesLabels(judge[order], step[order], value[order])

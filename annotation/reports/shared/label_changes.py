@@ -75,13 +75,16 @@ def change_rates(
     unit: str, seen: list[RevealedLabel], judges: dict[int, str], rng: np.random.Generator
 ) -> Iterator[ChangeRates]:
     """Against the majority of what was shown, then against each judge that was shown."""
-    rows = [(one.subset, one.task, one.blind, one.final, majority(one.judge_values.values())) for one in seen]
+    rows = [
+        (label.subset, label.task, label.blind, label.final, majority(label.judge_values.values()))
+        for label in seen
+    ]
     yield ChangeRates(unit, "", changes(rows, rng=rng))
     for judge, name in judges.items():
         own = [
-            (one.subset, one.task, one.blind, one.final, value)
-            for one in seen
-            if (value := one.judge_values.get(judge)) is not None
+            (label.subset, label.task, label.blind, label.final, value)
+            for label in seen
+            if (value := label.judge_values.get(judge)) is not None
         ]
         if own:
             yield ChangeRates(unit, name, changes(own, rng=rng))

@@ -104,7 +104,7 @@ def source(*, actor: Viewer, trajectory: Trajectory, message_index: int) -> Mess
         raise NotFound(translatable("There is no such message."))
     message = messages[message_index]
     record = trajectory.content.raw_bytes()
-    found = message_json(record, message.raw, message_index, hints=access.reward_hints)
+    document = message_json(record, message.raw, message_index, hints=access.reward_hints)
     return MessageSource(
-        json=found.text, exact=found.exact, withheld=found.withheld, text=message_text(message.raw)
+        json=document.text, exact=document.exact, withheld=document.withheld, text=message_text(message.raw)
     )

@@ -42,12 +42,12 @@ class Neighbours:
 
 def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
     """A person's own work in each of these projects (ids). Two queries."""
-    found = {project: OwnWork() for project in projects}
+    work_in = {project: OwnWork() for project in projects}
     lately = Count("pk", filter=Q(returned_at__gt=timezone.now() - NEWS))
     live = Count("pk", filter=Q(trajectory__live=True))
-    own = Assignment.stored.filter(annotator=user, project__in=found)
+    own = Assignment.stored.filter(annotator=user, project__in=work_in)
     for row in own.values("project", "state").annotate(n=Count("pk"), lately=lately, live=live).order_by():
-        work = found[row["project"]]
+        work = work_in[row["project"]]
         if row["state"] == AssignmentState.OPEN:
             work.open = row["n"]
         elif row["state"] == AssignmentState.SUBMITTED:
@@ -55,10 +55,10 @@ def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
         else:
             work.returned += row["n"]
             work.ended += row["lately"] if row["state"] == AssignmentState.EXPIRED else 0
-    rows = Trajectory.objects.filter(project__in=found, live=True).values_list("project")
+    rows = Trajectory.objects.filter(project__in=work_in, live=True).values_list("project")
     for project, total in rows.annotate(n=Count("pk")).order_by():
-        found[project].total = max(total, found[project].done)
-    return found
+        work_in[project].total = max(total, work_in[project].done)
+    return work_in
 
 
 def neighbours(assignment: Assignment) -> Neighbours:

@@ -63,7 +63,9 @@ def _adjudicators(project: Project, asked: User | None) -> dict[int, User]:
     members = Membership.objects.filter(project=project, is_adjudicator=True, user__is_active=True)
     wanted = members.order_by().values_list("user", flat=True) if asked is None else [asked.pk]
     people = User.objects.filter(pk__in=wanted)
-    locked = {one.pk: one for one in people.select_for_update(no_key=True, of=("self",)).order_by("pk")}
+    locked = {
+        person.pk: person for person in people.select_for_update(no_key=True, of=("self",)).order_by("pk")
+    }
     # who they are by now: a role may have been taken from somebody meanwhile
     still = set(members.filter(user__in=locked).order_by().values_list("user", flat=True))
     if asked is not None and asked.pk not in still:
@@ -71,7 +73,7 @@ def _adjudicators(project: Project, asked: User | None) -> dict[int, User]:
         raise Invalid(message, fields={"adjudicator": message})
     if not still:
         raise Invalid(translatable("This project has no adjudicator yet."), code="no_adjudicator")
-    return {pk: one for pk, one in locked.items() if pk in still}
+    return {pk: person for pk, person in locked.items() if pk in still}
 
 
 def _unfit(asked: User | None) -> Invalid:

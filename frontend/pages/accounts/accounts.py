@@ -31,10 +31,10 @@ YEAR = timedelta(days=365)
 
 def safe_next(request: HttpRequest, fallback: str) -> str:
     """The page after a form: the one it names, when that is one of ours."""
-    wanted = request.POST.get("next", "")
-    ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    address = request.POST.get("next", "")
+    ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
     # `redirect` takes a word without a slash for the name of a page
-    return wanted if ours and wanted.startswith("/") else fallback
+    return address if ours and address.startswith("/") else fallback
 
 
 def remember_theme(response: HttpResponse, theme: str) -> HttpResponse:
@@ -133,25 +133,25 @@ class PasswordResetConfirm(views.PasswordResetConfirmView):
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
     """Choose light, dark or the system's own; kept in a cookie, and in one's profile."""
-    wanted = request.POST.get("theme", "")
-    if wanted not in User.Theme.values:
-        wanted = ""
-    if isinstance(request.user, User) and request.user.theme != wanted:
-        accounts.update_profile(actor=request.user, user=request.user, values={"theme": wanted})
-    return remember_theme(redirect(safe_next(request, reverse("frontend:home"))), wanted)
+    choice = request.POST.get("theme", "")
+    if choice not in User.Theme.values:
+        choice = ""
+    if isinstance(request.user, User) and request.user.theme != choice:
+        accounts.update_profile(actor=request.user, user=request.user, values={"theme": choice})
+    return remember_theme(redirect(safe_next(request, reverse("frontend:home"))), choice)
 
 
 @require_POST
 def language(request: HttpRequest) -> HttpResponse:
     """Choose the language of the pages, signed in or not; kept in a cookie, and in one's profile. One that is
     not offered changes nothing."""
-    wanted = request.POST.get("language", "")
+    choice = request.POST.get("language", "")
     response = redirect(safe_next(request, reverse("frontend:home")))
-    if not known_language(wanted):
+    if not known_language(choice):
         return response
-    if isinstance(request.user, User) and request.user.language != wanted:
-        accounts.update_profile(actor=request.user, user=request.user, values={"language": wanted})
-    return remember_language(response, wanted)
+    if isinstance(request.user, User) and request.user.language != choice:
+        accounts.update_profile(actor=request.user, user=request.user, values={"language": choice})
+    return remember_language(response, choice)
 
 
 @sensitive_post_parameters("password", "password_again")
@@ -159,24 +159,24 @@ def language(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Answer an invitation: decline it, or join as the account that is signed in, or with a new one."""
-    found = projects.invitation_of(secret=token)
+    invited = projects.invitation_of(secret=token)
     if request.method == "POST" and request.POST.get("answer") == "decline":
         projects.decline_invitation(secret=token)
-        said = _("You have declined the invitation to %(project)s.")
-        messages.success(request, said % {"project": found.project.name})
+        sentence = _("You have declined the invitation to %(project)s.")
+        messages.success(request, sentence % {"project": invited.project.name})
         return redirect("frontend:home")
     known = request.user if isinstance(request.user, User) else None
     if known is not None:
         if request.method == "POST":
             projects.accept_invitation(secret=token, user=known)
-            messages.success(request, _("Welcome to %(project)s.") % {"project": found.project.name})
-            return redirect("frontend:project", found.project.slug)
-        return _invitation_page(request, found)
+            messages.success(request, _("Welcome to %(project)s.") % {"project": invited.project.name})
+            return redirect("frontend:project", invited.project.slug)
+        return _invitation_page(request, invited)
     form = JoinForm(
         request.POST if request.method == "POST" else None,
         ending=projects.user_name_ending(secret=token),
-        called=unescape(found.name),
-        email=found.email,
+        called=unescape(invited.name),
+        email=invited.email,
     )
     if form.is_valid():
         values = {key: form.cleaned_data[key] for key in ("username", "password", "display_name")}
@@ -186,10 +186,10 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             add_errors(form, error)
         else:
             login(request, user, backend=BACKEND)
-            said = _("Welcome to %(project)s. You sign in as %(name)s.")
-            messages.success(request, said % {"project": found.project.name, "name": user.username})
-            return redirect("frontend:project", found.project.slug)
-    return _invitation_page(request, found, form)
+            sentence = _("Welcome to %(project)s. You sign in as %(name)s.")
+            messages.success(request, sentence % {"project": invited.project.name, "name": user.username})
+            return redirect("frontend:project", invited.project.slug)
+    return _invitation_page(request, invited, form)
 
 
 def _invitation_page(request: HttpRequest, found: Invitation, form: JoinForm | None = None) -> HttpResponse:

@@ -63,17 +63,17 @@ def _headlines(part: report.Part) -> list[dict[str, Any]]:
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     """The page of agreement, cut as asked for, with reasons for undefined figures."""
     opened = open_project(request, slug, VIEW)
-    found = _found(request, opened)
-    asked = dict(found.selection.asked)
-    overall = found.overall
+    figures = _found(request, opened)
+    filters = dict(figures.selection.asked)
+    overall = figures.overall
     headline = FIGURES[overall.steps.headline]
-    charts = Charts(opened.project.slug, found, asked)
+    charts = Charts(opened.project.slug, figures, filters)
     return opened.render(
         "agreement/agreement.html",
         "agreement",
-        found=found,
-        asked=asked,
-        filters=_filters(found.view, asked),
+        found=figures,
+        asked=filters,
+        filters=_filters(figures.view, filters),
         overall=overall,
         headline=headline,
         measure=overall.steps.figures[headline.name],
@@ -81,7 +81,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         rows=_headlines(overall),
         charts=charts,
         tables=figure_tables(charts),
-        with_people=found.with_people,
+        with_people=figures.with_people,
         fewest=report.FEWEST,
         settled=0 if overall.steps.n else sum(overall.states[state] for state in SETTLED),
         query=request.GET.urlencode(),

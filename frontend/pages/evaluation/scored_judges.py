@@ -37,8 +37,10 @@ def _columns(request: HttpRequest, slug: str, release: Release) -> list[Column]:
         return cells.lines(share, failed_note(row.failed))
 
     def scored(row: Any) -> str:
-        found = row.prediction_set
-        return found and cells.link(count(found.record_count), at("model", slug, release.version, found.pk))
+        predictions = row.prediction_set
+        return predictions and cells.link(
+            count(predictions.record_count), at("model", slug, release.version, predictions.pk)
+        )
 
     def actions(row: Any) -> str:
         asks = ""
@@ -92,8 +94,8 @@ def judges(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
         else:
             messages.success(request, _said(scored))
             return redirect("frontend:model", slug, version, scored.prediction_set.pk)
-    found = frozen_trajectories(release)
-    rows = judge_coverage(actor=opened.user, release=release, found=found)
+    frozen = frozen_trajectories(release)
+    rows = judge_coverage(actor=opened.user, release=release, found=frozen)
     about = _(
         "A judge’s suggestions for the %(n)s trajectories of release %(version)s become its predictions on "
         "the leaderboard. The release does not change."
@@ -118,16 +120,16 @@ def judges(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
         title=_("Score a judge of this project"),
         trail=[*release_trail(slug, version), leaderboard],
         about=about % {"n": count(release.record_count), "version": version},
-        changed=len(found.changed),
-        gone=len(found.gone),
+        changed=len(frozen.changed),
+        gone=len(frozen.gone),
     )
 
 
-def _said(found: evaluate.ScoredJudge) -> str:
+def _said(result: evaluate.ScoredJudge) -> str:
     said = _("%(n)s records scored, %(same)s unchanged; %(failed)s judgements failed, %(absent)s missing.")
     return said % {
-        "n": count(found.created),
-        "same": count(found.unchanged),
-        "failed": count(found.failed),
-        "absent": count(found.absent),
+        "n": count(result.created),
+        "same": count(result.unchanged),
+        "failed": count(result.failed),
+        "absent": count(result.absent),
     }

@@ -57,24 +57,24 @@ def _signed(share: float) -> str:
     return ("+" if share > 0 else "") + points(share)
 
 
-def _effect(one: Tested) -> dict[str, Any]:
-    fit, raw = one.effect.measured, one.effect.fit
-    half = None if fit is None or one.level is None else fit.half_width(one.level)
+def _effect(contrast: Tested) -> dict[str, Any]:
+    fit, raw = contrast.effect.measured, contrast.effect.fit
+    half = None if fit is None or contrast.level is None else fit.half_width(contrast.level)
     mde = None if fit is None else fit.detectable()
     p = None if fit is None else fit.p()
     return {
-        "arms": _arms(one.effect.arms),
-        "base": _arms(one.effect.base),
-        "who": _who(one),
+        "arms": _arms(contrast.effect.arms),
+        "base": _arms(contrast.effect.base),
+        "who": _who(contrast),
         "value": "–" if raw is None else _signed(raw.value),
         "low": "" if raw is None or half is None else _signed(raw.value - half),
         "high": "" if raw is None or half is None else _signed(raw.value + half),
         "mde": "–" if mde is None else points(mde),
         "p": "–" if p is None else f"< {figure(0.001, 3)}" if p < 0.001 else figure(p, 3),
-        "labels": one.effect.labels,
-        "tasks": one.effect.tasks,
-        "found": one.found,
-        "reason": translated(one.reason),
+        "labels": contrast.effect.labels,
+        "tasks": contrast.effect.tasks,
+        "found": contrast.found,
+        "reason": translated(contrast.reason),
     }
 
 
@@ -106,13 +106,13 @@ def _fates(fates: Sequence[ArmFate]) -> list[dict[str, Any]]:
     ]
 
 
-def _pair(one: PairFigures) -> dict[str, Any]:
+def _pair(pair: PairFigures) -> dict[str, Any]:
     return {
-        "arms": _arms(one.arms),
-        "tasks": one.tasks,
-        "pairs": one.pairs,
+        "arms": _arms(pair.arms),
+        "tasks": pair.tasks,
+        "pairs": pair.pairs,
         "cells": [
-            measure_cell(one.agreement.measure, is_share=True),
-            measure_cell(one.kappa.measure, is_share=False),
+            measure_cell(pair.agreement.measure, is_share=True),
+            measure_cell(pair.kappa.measure, is_share=False),
         ],
     }

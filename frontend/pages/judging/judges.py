@@ -223,17 +223,17 @@ def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     judge = _one(opened, pk)
     kind = KINDS[judge.kind]
     locked = judge_overview.locked(judge)
-    given = request.POST if request.method == "POST" else None
+    posted = request.POST if request.method == "POST" else None
     values = form_of(kind).of(judge)
-    form = form_of(kind)(given, initial=values)
-    began = begun(judge.version, values) if given is None else given.get(BEGAN, "")
+    form = form_of(kind)(posted, initial=values)
+    began = begun(judge.version, values) if posted is None else posted.get(BEGAN, "")
     collision = None
     if locked:
         form.lock()
-    if given is not None and form.is_valid():
+    if posted is not None and form.is_valid():
         try:
             suggest.update_judge(
-                actor=opened.user, judge=judge, values=form.values(), version=read(given).version
+                actor=opened.user, judge=judge, values=form.values(), version=read(posted).version
             )
         except Invalid as error:
             add_errors(form, error)

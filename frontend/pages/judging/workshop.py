@@ -51,18 +51,18 @@ def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One sample: the prompts side by side, and every label that one of them (`?trial=`) changes."""
     opened = open_project(request, slug, WORKSHOP_VERB)
     known = WorkshopSample.objects.filter(judge__project=opened.project)
-    found: WorkshopSample = get_object_or_404(
+    row: WorkshopSample = get_object_or_404(
         policies.visible(opened.user, known).select_related("judge__project"), pk=pk
     )
     form = TrialForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data["prompt_version"]
-        expected = report.estimate(viewer=opened.user, sample=found, prompt_version=chosen)
+        expected = report.estimate(viewer=opened.user, sample=row, prompt_version=chosen)
         if "estimate" in request.POST:
-            return _sample_page(opened, found, form, RunRow(found.judge, expected))
+            return _sample_page(opened, row, form, RunRow(row.judge, expected))
         try:
             run = suggest.try_prompt(
-                actor=opened.user, sample=found, estimate=expected.as_dict(), **form.cleaned_data
+                actor=opened.user, sample=row, estimate=expected.as_dict(), **form.cleaned_data
             )
         except TristepError as error:
             add_errors(form, error) if isinstance(error, Invalid) else form.add_error(
@@ -71,30 +71,30 @@ def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         else:
             messages.success(request, _("The prompt is being tried."))
             return redirect("frontend:run", slug, run.pk)
-    return _sample_page(opened, found, form)
+    return _sample_page(opened, row, form)
 
 
 def _sample_page(
-    opened: ProjectPage, found: WorkshopSample, form: TrialForm, expected: RunRow | None = None
+    opened: ProjectPage, sample: WorkshopSample, form: TrialForm, expected: RunRow | None = None
 ) -> HttpResponse:
-    tried = report.tried(viewer=opened.user, sample=found)
-    trials = {str(one.trial.pk): one for one in tried if one.trial is not None}
+    tried = report.tried(viewer=opened.user, sample=sample)
+    trials = {str(prompt.trial.pk): prompt for prompt in tried if prompt.trial is not None}
     newest = list(trials.values())[-1] if trials else None
-    shown = trials.get(opened.request.GET.get("trial", ""), newest)
+    trial = trials.get(opened.request.GET.get("trial", ""), newest)
     changes: list[Any] = []
-    if shown is not None and shown.trial is not None:
-        changes = noted_reads.changed_labels(actor=opened.user, sample=found, trial=shown.trial)
+    if trial is not None and trial.trial is not None:
+        changes = noted_reads.changed_labels(actor=opened.user, sample=sample, trial=trial.trial)
     return opened.render(
         "judging/workshop_sample.html",
         SECTION,
         status=400 if form.errors else 200,
-        sample=found,
-        judge=found.judge,
-        size=found.trajectories.count(),
+        sample=sample,
+        judge=sample.judge,
+        size=sample.trajectories.count(),
         form=form,
         expected=expected,
-        tried=[{"one": one, "confusion": _confusion(one)} for one in tried],
-        shown=shown,
+        tried=[{"one": prompt, "confusion": _confusion(prompt)} for prompt in tried],
+        shown=trial,
         page=paginate(opened.request, changes, PER_PAGE),
         better=sum(change.better is True for change in changes),
         worse=sum(change.better is False for change in changes),

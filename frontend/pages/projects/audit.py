@@ -62,17 +62,17 @@ def _columns() -> list[Column]:
         Column(
             "who",
             _("Who"),
-            lambda one: one.row.actor.username if one.row.actor else report.OPERATOR,
-            lambda one: one.said["actor"],
+            lambda event: event.row.actor.username if event.row.actor else report.OPERATOR,
+            lambda event: event.said["actor"],
         ),
-        Column("action", _("Event"), "row.verb", lambda one: one.said["what"]),
-        Column("object_type", _("Object"), "row.object_type", lambda one: one.object, "main"),
+        Column("action", _("Event"), "row.verb", lambda event: event.said["what"]),
+        Column("object_type", _("Object"), "row.object_type", lambda event: event.object, "main"),
         Column("object_id", value="row.object_id"),
         Column(
             "details",
             _("Details"),
-            lambda one: json.dumps(one.row.detail, ensure_ascii=False, sort_keys=True),
-            lambda one: cells.pairs(one.said["details"]),
+            lambda event: json.dumps(event.row.detail, ensure_ascii=False, sort_keys=True),
+            lambda event: cells.pairs(event.said["details"]),
             "main",
         ),
     ]

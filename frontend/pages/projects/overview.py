@@ -77,28 +77,30 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: progress and team. Annotators: their own work. Adjudicators: what waits for them."""
     opened = open_project(request, slug)
     user, project = opened.user, opened.project
-    shown: dict[str, Any] = {}
+    context: dict[str, Any] = {}
     if Role.ANNOTATOR in opened.roles:
-        shown |= {
+        context |= {
             "own": own_work(user, [project.pk])[project.pk],
             "can_claim": home.can_claim(user, project),
             "claim_key": secrets.token_urlsafe(12),
         }
     if Role.ADJUDICATOR in opened.roles:
-        shown["disputes"] = disputes.to_decide(user, [project.pk]).count()
+        context["disputes"] = disputes.to_decide(user, [project.pk]).count()
     if Role.ADMIN in opened.roles:
-        shown["first_steps"] = _first_steps(opened)
+        context["first_steps"] = _first_steps(opened)
         figures = progress.progress(actor=user, project=project)
-        shown["progress"] = figures
-        shown["states"] = progress.STATES_IN_ORDER
-        shown["rows"] = [
+        context["progress"] = figures
+        context["states"] = progress.STATES_IN_ORDER
+        context["rows"] = [
             {
                 "counts": counts,
                 "cells": [(state, counts.by_state[state]) for state in progress.STATES_IN_ORDER],
             }
             for counts in figures.subsets
         ]
-        for row in shown["rows"]:
+        for row in context["rows"]:
             row["bars"] = stacked(row["cells"])
-        shown["bars"] = stacked([(state, figures.all.by_state[state]) for state in progress.STATES_IN_ORDER])
-    return opened.render("projects/overview.html", "overview", **shown)
+        context["bars"] = stacked(
+            [(state, figures.all.by_state[state]) for state in progress.STATES_IN_ORDER]
+        )
+    return opened.render("projects/overview.html", "overview", **context)

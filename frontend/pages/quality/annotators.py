@@ -38,17 +38,17 @@ def _drift_chart(drift: Drift) -> dict[str, Any] | None:
 def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One annotator's labels, alone and against others'."""
     opened = open_project(request, slug)
-    found = annotator_figures(viewer=opened.user, project=opened.project, annotator=pk)
+    figures = annotator_figures(viewer=opened.user, project=opened.project, annotator=pk)
     return opened.render(
         "quality/annotator.html",
-        "work" if found.own and not opened.may("agreement.pairs") else "agreement",
-        found=found,
-        leaning=found.leaning,
-        own=found.own,
+        "work" if figures.own and not opened.may("agreement.pairs") else "agreement",
+        found=figures,
+        leaning=figures.leaning,
+        own=figures.own,
         through_agreement=opened.may("agreement.pairs"),
-        leanings=[LEANINGS[word] for word in found.leaning.words] if found.leaning else [],
+        leanings=[LEANINGS[word] for word in figures.leaning.words] if figures.leaning else [],
         fewest=FEWEST_PAIRS,
         batch=FEWEST,
-        drift=found.drift,
-        chart=_drift_chart(found.drift) if found.drift else None,
+        drift=figures.drift,
+        chart=_drift_chart(figures.drift) if figures.drift else None,
     )

@@ -37,24 +37,24 @@ def _person(one: report.PersonsConfusion) -> dict[str, Any]:
 def label_quality(request: HttpRequest, slug: str) -> HttpResponse:
     """The page of label error with its bound; counts of rechecks; retests; people."""
     opened = open_project(request, slug, "rechecks.view")
-    found = report.label_quality(viewer=opened.user, project=opened.project)
+    quality = report.label_quality(viewer=opened.user, project=opened.project)
     words = _words()
     asked = [
-        {"title": _("By a third person"), "percent": opened.project.recheck_percent, "asked": found.third},
+        {"title": _("By a third person"), "percent": opened.project.recheck_percent, "asked": quality.third},
         {
             "title": _("By the same annotator"),
             "percent": opened.project.retest_percent,
-            "asked": found.retest,
+            "asked": quality.retest,
         },
     ]
     return opened.render(
         "quality/label_quality.html",
         "label-quality",
-        report=found,
-        error=found.error,
+        report=quality,
+        error=quality.error,
         asked=asked,
-        strata=[(line, words[line.origin], words[line.doubt]) for line in found.strata],
-        people=[_person(person) for person in found.people],
+        strata=[(line, words[line.origin], words[line.doubt]) for line in quality.strata],
+        people=[_person(person) for person in quality.people],
         values=VALUES,
-        retested=found.retests[0].agreement.n,
+        retested=quality.retests[0].agreement.n,
     )

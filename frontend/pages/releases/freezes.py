@@ -42,8 +42,8 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     opened = open_project(request, slug, FREEZE_VERB)
     threshold = ThresholdForm(request.GET if "threshold" in request.GET else {"threshold": THRESHOLD})
     chosen = threshold.cleaned_data["threshold"] if threshold.is_valid() else THRESHOLD
-    found = checklist(actor=opened.user, project=opened.project, threshold=chosen)
-    form = FreezeForm(request.POST if request.method == "POST" else None, found)
+    summary = checklist(actor=opened.user, project=opened.project, threshold=chosen)
+    form = FreezeForm(request.POST if request.method == "POST" else None, summary)
     status = 200 if threshold.is_valid() else 400
     if request.method == "POST" and form.is_valid():
         try:
@@ -64,14 +64,14 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         status=status,
         form=form,
         threshold=threshold,
-        checklist=found,
-        items=_items(opened, found),
+        checklist=summary,
+        items=_items(opened, summary),
         words=[form[name] for name in ("version", "title", "licence", "own_licence", "note")],
         boxes=[
             form[name]
             for name, shown in (
-                ("unresolved", found.unresolved()),
-                ("doubtful", found.doubtful()),
+                ("unresolved", summary.unresolved()),
+                ("doubtful", summary.doubtful()),
                 ("final", True),
             )
             if shown
@@ -84,7 +84,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def _items(opened: ProjectPage, found: FreezeChecklist) -> list[dict[str, Any]]:
+def _items(opened: ProjectPage, summary: FreezeChecklist) -> list[dict[str, Any]]:
     """Items of the check-list, ticked where all is well, with links."""
     project = opened.project
 
@@ -92,7 +92,7 @@ def _items(opened: ProjectPage, found: FreezeChecklist) -> list[dict[str, Any]]:
         url = reverse(f"frontend:{name}", args=[project.slug]) + query if name and not fine else ""
         return {"fine": fine, "title": title, "about": about, "link": link, "url": url}
 
-    unresolved, doubtful = found.unresolved(), found.doubtful()
+    unresolved, doubtful = summary.unresolved(), summary.doubtful()
     names = ", ".join(line.name for line in doubtful)
     return [
         item(
@@ -110,18 +110,18 @@ def _items(opened: ProjectPage, found: FreezeChecklist) -> list[dict[str, Any]]:
                 "Open claims: %(claims)s."
             )
             % {
-                "unclaimed": count(sum(line.unclaimed for line in found.subsets)),
-                "labelling": count(sum(line.labelling for line in found.subsets)),
-                "disputed": count(sum(line.waiting + line.cases for line in found.subsets)),
-                "claims": count(found.claims),
+                "unclaimed": count(sum(line.unclaimed for line in summary.subsets)),
+                "labelling": count(sum(line.labelling for line in summary.subsets)),
+                "disputed": count(sum(line.waiting + line.cases for line in summary.subsets)),
+                "claims": count(summary.claims),
             },
             _("Claims"),
             "claims",
         ),
         item(
-            not found.cases and not found.discussions,
+            not summary.cases and not summary.discussions,
             _("Open cases: %(cases)s; open discussions: %(discussions)s.")
-            % {"cases": count(found.cases), "discussions": count(found.discussions)},
+            % {"cases": count(summary.cases), "discussions": count(summary.discussions)},
             "",
             _("Adjudication"),
             "adjudication-queue",
@@ -129,39 +129,39 @@ def _items(opened: ProjectPage, found: FreezeChecklist) -> list[dict[str, Any]]:
         item(
             not doubtful,
             _("Agreement of every subset lies at %(threshold)s or above.")
-            % {"threshold": f"{found.threshold:g}"}
+            % {"threshold": f"{summary.threshold:g}"}
             if not doubtful
             else _("Agreement lies below %(threshold)s, or is unknown: %(names)s.")
-            % {"threshold": f"{found.threshold:g}", "names": names},
+            % {"threshold": f"{summary.threshold:g}", "names": names},
             "",
             _("Agreement"),
             "agreement",
         ),
         item(
-            not found.older,
-            _("Guidelines in force: version %(n)s.") % {"n": found.guideline_version},
+            not summary.older,
+            _("Guidelines in force: version %(n)s.") % {"n": summary.guideline_version},
             _("%(older)s of %(labels)s labels were given under earlier ones.")
-            % {"older": count(found.older), "labels": count(found.labels)}
-            if found.older
+            % {"older": count(summary.older), "labels": count(summary.labels)}
+            if summary.older
             else "",
             _("Guidelines"),
             "guidelines",
         ),
         item(
-            not found.in_sight,
+            not summary.in_sight,
             _("Labels given in sight of a suggestion or of others’ labels: %(n)s of %(labels)s.")
-            % {"n": count(found.in_sight), "labels": count(found.labels)},
-            _("They are part of the consensus, and of no figure of agreement.") if found.in_sight else "",
+            % {"n": count(summary.in_sight), "labels": count(summary.labels)},
+            _("They are part of the consensus, and of no figure of agreement.") if summary.in_sight else "",
             _("Influence"),
             "influence",
         ),
         item(
-            not found.flagged and not found.asked_again,
+            not summary.flagged and not summary.asked_again,
             _(
                 "Resolved trajectories that an annotator flagged: %(flagged)s; "
                 "to be looked at again: %(again)s."
             )
-            % {"flagged": count(found.flagged), "again": count(found.asked_again)},
+            % {"flagged": count(summary.flagged), "again": count(summary.asked_again)},
             "",
             _("Trajectories"),
             "trajectories",

@@ -70,46 +70,47 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpResponse:
     """Changes from the release `other` to the release `version`."""
     opened = open_project(request, slug, RELEASE_DIFF_VERB)
-    found = _compared(opened, version, other)
+    comparison = _compared(opened, version, other)
     asked = request.GET.get("what", "")
     what = next((one for one in WHATS if one == asked), None)
     subset = request.GET.get("subset", "")
-    subset = subset if subset in found.diff.subsets else ""
-    page: Page[RecordChange] = paginate(request, found.listed(what=what, subset=subset), PER_PAGE)
+    subset = subset if subset in comparison.diff.subsets else ""
+    page: Page[RecordChange] = paginate(request, comparison.listed(what=what, subset=subset), PER_PAGE)
     return opened.render(
         "releases/release_diff.html",
         "releases",
-        found=found,
-        old=found.old,
-        new=found.new,
+        found=comparison,
+        old=comparison.old,
+        new=comparison.new,
         releases=others(opened),
-        whole=found.diff.whole,
-        subsets=_subsets(found),
-        tabs=_tabs(found, what, subset),
+        whole=comparison.diff.whole,
+        subsets=_subsets(comparison),
+        tabs=_tabs(comparison, what, subset),
         what=what,
         subset=subset,
         page=page,
         rows=[
-            _row(found, one) for one in service.shown(actor=opened.user, comparison=found, changes=list(page))
+            _row(comparison, one)
+            for one in service.shown(actor=opened.user, comparison=comparison, changes=list(page))
         ],
-        sides=_sides(found),
-        moved=_matrix(found.diff.moved),
-        moved_outcomes=_matrix(found.diff.moved_outcomes),
+        sides=_sides(comparison),
+        moved=_matrix(comparison.diff.moved),
+        moved_outcomes=_matrix(comparison.diff.moved_outcomes),
         agreement=[
             {"figure": FIGURES[key], "before": before, "after": after}
-            for key, before, after in found.agreement()
+            for key, before, after in comparison.agreement()
         ],
-        changelog=found.changelog(),
+        changelog=comparison.changelog(),
     )
 
 
 @require_GET
 def changelog(request: HttpRequest, slug: str, version: str, other: str) -> HttpResponse:
     """The changelog as a file."""
-    found = _compared(open_project(request, slug, RELEASE_DIFF_VERB), version, other)
-    name = f"{slug}-{found.old.version}-{found.new.version}.md"
+    comparison = _compared(open_project(request, slug, RELEASE_DIFF_VERB), version, other)
+    name = f"{slug}-{comparison.old.version}-{comparison.new.version}.md"
     return HttpResponse(
-        found.changelog(),
+        comparison.changelog(),
         content_type="text/markdown; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
@@ -171,18 +172,18 @@ def _reading(found: service.Comparison, change: RecordChange) -> str:
     return reverse("frontend:release-record", args=[release.project.slug, release.version, ordinal])
 
 
-def _row(found: service.Comparison, one: service.ShownChange) -> dict[str, Any]:
-    labels = [label for label in one.change.labels if label.message_index is not None]
+def _row(found: service.Comparison, shown: service.ShownChange) -> dict[str, Any]:
+    labels = [label for label in shown.change.labels if label.message_index is not None]
     return {
-        "change": one.change,
-        "reading": _reading(found, one.change),
-        "kept": one.kept,
+        "change": shown.change,
+        "reading": _reading(found, shown.change),
+        "kept": shown.kept,
         "what": [
             {"title": WHAT_TITLES[what], "kind": WHAT_KINDS.get(what, "outline")}
             for what in WHATS
-            if what in one.change.what
+            if what in shown.change.what
         ],
         "labels": labels[:SHOWN_LABELS],
         "more": max(len(labels) - SHOWN_LABELS, 0),
-        "outcome": next((label for label in one.change.labels if label.message_index is None), None),
+        "outcome": next((label for label in shown.change.labels if label.message_index is None), None),
     }

@@ -29,24 +29,24 @@ def distribution(counts: Mapping[Any, int]) -> dict[str, Any]:
     }
 
 
-def pictures(found: ReleaseStatistics) -> dict[str, Any]:
+def pictures(figures: ReleaseStatistics) -> dict[str, Any]:
     """The context of `releases/release_pictures.html`."""
     parts = [
         {
             "part": part,
-            "first": at == 0 or found.parts[at - 1].subset != part.subset,
+            "first": at == 0 or figures.parts[at - 1].subset != part.subset,
             "steps": distribution(part.steps),
             "outcomes": distribution(part.outcomes),
             "with_error": part.with_error / part.records,
         }
-        for at, part in enumerate(found.parts)
+        for at, part in enumerate(figures.parts)
     ]
     return {
-        "statistics": found,
+        "statistics": figures,
         "parts": parts[:SHOWN_PARTS],
         "more_parts": parts[SHOWN_PARTS:],
-        "lengths": _bars(found.lengths, found.records),
-        "first_errors": _bars([*found.first_errors, *_none(found)], found.records),
+        "lengths": _bars(figures.lengths, figures.records),
+        "first_errors": _bars([*figures.first_errors, *_none(figures)], figures.records),
     }
 
 
@@ -55,8 +55,12 @@ def _none(found: ReleaseStatistics) -> list[LengthBin]:
 
 
 def _bars(bins: Sequence[LengthBin], total: int) -> list[dict[str, Any]]:
-    most = max((one.n for one in bins), default=0)
+    most = max((size_class.n for size_class in bins), default=0)
     return [
-        {"bin": one, "width": charts.bar(one.n, most), "share": one.n / total if total else None}
-        for one in bins
+        {
+            "bin": size_class,
+            "width": charts.bar(size_class.n, most),
+            "share": size_class.n / total if total else None,
+        }
+        for size_class in bins
     ]

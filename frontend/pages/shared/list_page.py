@@ -327,14 +327,14 @@ def act_on_chosen(
     """
     keys = set(request.POST.getlist("chosen"))
     numbers = {int(key) for key in keys if re.fullmatch(DIGITS, key)}
-    found = list(policies.visible(request.user, rows.filter(pk__in=numbers)))
-    if len(found) < len(keys):
+    chosen_rows = list(policies.visible(request.user, rows.filter(pk__in=numbers)))
+    if len(chosen_rows) < len(keys):
         raise Http404
     outcome: Outcome[Any, M] = Outcome([], [])
     try:
-        if not found:
+        if not chosen_rows:
             raise Invalid(_("Choose at least one."))
-        outcome = act(found)
+        outcome = act(chosen_rows)
     except (Conflict, Invalid) as error:
         messages.error(request, translated(error.message))
     if outcome.done:
@@ -343,8 +343,8 @@ def act_on_chosen(
     for row, refused in outcome.refused:
         by_reason.setdefault(translated(refused.message), []).append(short_identity(attrgetter(record)(row)))
     for reason, names in by_reason.items():
-        shown, more = ", ".join(names[:MAX_NAMES]), len(names) - MAX_NAMES
+        listed_names, more = ", ".join(names[:MAX_NAMES]), len(names) - MAX_NAMES
         if more > 0:
-            shown = _("%(names)s and %(n)d more") % {"names": shown, "n": more}
-        messages.warning(request, f"{shown}: {reason}")
+            listed_names = _("%(names)s and %(n)d more") % {"names": listed_names, "n": more}
+        messages.warning(request, f"{listed_names}: {reason}")
     return redirect(f"{address}?{request.GET.urlencode()}")

@@ -34,13 +34,15 @@ def guidelines(request: HttpRequest, pk: int) -> HttpResponse:
         read = get_object_or_404(rows, version=known)
         projects.read_guidelines(actor=user, guideline=read)
         return redirect("frontend:workbench", pk)
-    found = unread(user=user, project=opened.project)
-    if found is None:
+    unread_guideline = unread(user=user, project=opened.project)
+    if unread_guideline is None:
         return redirect("frontend:workbench", pk)
     return opened.render(
         "work/guidelines.html",
         "work",
-        unread=found,
-        html=markdown.render(found.guideline.text),
-        changes=changes(found.before.text, found.guideline.text) if found.before else [],
+        unread=unread_guideline,
+        html=markdown.render(unread_guideline.guideline.text),
+        changes=changes(unread_guideline.before.text, unread_guideline.guideline.text)
+        if unread_guideline.before
+        else [],
     )

@@ -225,13 +225,15 @@ def suggestions(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     row = get_object_or_404(_rows(opened).select_related("project", "subset"), pk=pk)
     name = request.POST.get("judge", "").strip()[:120] or row.filename[:120]
     try:
-        found = suggest.suggest_source_labels(actor=opened.user, source=row, judge_name=name)
+        imported = suggest.suggest_source_labels(actor=opened.user, source=row, judge_name=name)
     except TristepError as error:
         messages.error(request, translated(error.message))
         return redirect("frontend:import-detail", slug, pk)
     told = _("%(judge)s now suggests labels of %(n)s trajectories.")
-    messages.success(request, told % {"judge": found.judge.name, "n": found.created + found.unchanged})
-    return redirect("frontend:judge", slug, found.judge.pk)
+    messages.success(
+        request, told % {"judge": imported.judge.name, "n": imported.created + imported.unchanged}
+    )
+    return redirect("frontend:judge", slug, imported.judge.pk)
 
 
 @require_POST

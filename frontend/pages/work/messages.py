@@ -24,9 +24,9 @@ def message(request: HttpRequest, pk: int, message: int) -> JsonResponse:
     trajectory = get_object_or_404(
         policies.visible(request.user, Trajectory.objects.select_related("project", "content")), pk=pk
     )
-    found = transcripts.source(actor=person(request), trajectory=trajectory, message_index=message)
+    source = transcripts.source(actor=person(request), trajectory=trajectory, message_index=message)
     if request.GET.get("as") == "markdown":
-        return JsonResponse({"markdown": markdown.tree(escape_control_chars(only_text(found.text)))})
+        return JsonResponse({"markdown": markdown.tree(escape_control_chars(only_text(source.text)))})
     return JsonResponse(
-        {"json": found.json, "exact": found.exact, "withheld": found.withheld, "text": found.text}
+        {"json": source.json, "exact": source.exact, "withheld": source.withheld, "text": source.text}
     )

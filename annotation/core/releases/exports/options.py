@@ -27,37 +27,37 @@ def export_options(given: Mapping[str, Any]) -> ExportOptions:
 
     Raises Invalid, with the field, for a value that cannot be or that the format does not know.
     """
-    said = {key: value for key, value in given.items() if value not in (None, "")}
-    unknown = sorted(said.keys() - {"format", "split", "seed", "protocol", "blind_labels", "zero"})
+    chosen = {key: value for key, value in given.items() if value not in (None, "")}
+    unknown = sorted(chosen.keys() - {"format", "split", "seed", "protocol", "blind_labels", "zero"})
     if unknown:
         raise _invalid(unknown[0][:40], translatable("An export has no such option."))
-    name = str(said.get("format", PLAIN.format.name))
+    name = str(chosen.get("format", PLAIN.format.name))
     _one_of("format", name, BY_NAME, [format.name for format in FORMATS])
-    found = ExportOptions(
+    options = ExportOptions(
         format=BY_NAME[name],
-        split=_share(said["split"]) if "split" in said else None,
-        seed=_seed(said["seed"]) if "seed" in said else 0,
-        protocol=str(said.get("protocol", PROPAGATED)),
-        blind_labels=_yes(said.get("blind_labels", "")),
-        zero=str(said.get("zero", ZERO_TRUE)).lower(),
+        split=_share(chosen["split"]) if "split" in chosen else None,
+        seed=_seed(chosen["seed"]) if "seed" in chosen else 0,
+        protocol=str(chosen.get("protocol", PROPAGATED)),
+        blind_labels=_yes(chosen.get("blind_labels", "")),
+        zero=str(chosen.get("zero", ZERO_TRUE)).lower(),
     )
-    _one_of("protocol", found.protocol, PROTOCOLS, PROTOCOLS)
-    _one_of("zero", found.zero, ZEROS, ZEROS)
-    if not found.format.options and found != ExportOptions(found.format):
+    _one_of("protocol", options.protocol, PROTOCOLS, PROTOCOLS)
+    _one_of("zero", options.zero, ZEROS, ZEROS)
+    if not options.format.options and options != ExportOptions(options.format):
         raise _invalid(
             "format",
             translatable(
                 "The {title} are exported as they were frozen; choose another format to "
                 "split them or to change their labels.",
-                title=found.format.title,
+                title=options.format.title,
             ),
         )
-    if found.blind_labels and "blind_labels" not in found.format.options:
+    if options.blind_labels and "blind_labels" not in options.format.options:
         having = ", ".join(format.name for format in FORMATS if "blind_labels" in format.options)
         raise _invalid(
             "blind_labels", translatable("Blind labels go with the format “{formats}” only.", formats=having)
         )
-    return found
+    return options
 
 
 def _invalid(field: str, message: str) -> Invalid:
