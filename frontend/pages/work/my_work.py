@@ -153,10 +153,10 @@ def _closed(opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork) -> st
     if not n:
         return ""
     said = ngettext(
-        "%(count)d trajectory more is closed: it was submitted more than %(days)d days ago and is "
-        "resolved, and you may be asked to label such work again.",
-        "%(count)d trajectories more are closed: they were submitted more than %(days)d days ago and are "
-        "resolved, and you may be asked to label such work again.",
+        "%(count)d trajectory more is closed: it was submitted more than %(days)d days ago and has all of "
+        "its labels, and you may be asked to label such work again.",
+        "%(count)d trajectories more are closed: they were submitted more than %(days)d days ago and have "
+        "all of their labels, and you may be asked to label such work again.",
         n,
     )
     return said % {"count": n, "days": opened.project.retest_days}
