@@ -83,6 +83,7 @@ urlpatterns = [
     path("assignments/<int:pk>/look-again/", look_again.Begin.as_view(), name="assignment-look-again"),
     path("assignments/<int:pk>/marks/", assignments.Marks.as_view(), name="marks"),
     path("assignments/<int:pk>/activity/", assignments.Activity.as_view(), name="activity"),
+    path("assignments/<int:pk>/consensus/", assignments.OwnConsensus.as_view(), name="own-consensus"),
     path("assignments/<int:pk>/reveals/", reveals.Reveals.as_view(), name="reveals"),
     path(f"{PROJECT}judges/", judges.Judges.as_view(), name="judges"),
     path("judges/<int:pk>/", judges.OneJudge.as_view(), name="judge"),

@@ -99,6 +99,8 @@ def _pages() -> Iterator[Address]:
         yield Address(f + "workbench", pk(whose), whose)
     for whose in ("ann-shared", "ben-theirs"):
         yield Address(f + "workbench-guidelines", pk(whose), whose, body={"version": "1"})
+    for whose in ("ann-shared", "ann-dispute", "cleo-agreed"):
+        yield Address(f + "own-consensus", pk(whose), whose)
     yield Address(f + "resume", pk("cleo-returned"))
     for whose in ("ann-shared", "ben-shared"):
         yield Address(f + "assignment-reopen", pk(whose), whose)
@@ -259,6 +261,8 @@ def _api() -> Iterator[Address]:
         yield Address(a + "marks", pk(whose), whose, body={"needs_discussion": True, "broken": False})
         yield Address(a + "activity", pk(whose), whose, body={"active_ms": 5})
         yield Address(a + "reveals", pk(whose), whose, body={"message_index": 4})
+    for whose in ("ann-shared", "ann-dispute", "cleo-agreed"):
+        yield Address(a + "own-consensus", pk(whose), whose)
     yield Address(a + "cases", slug, body=lambda world: {"trajectory": world.at["waiting"].pk})
     for case in ("case", "decided"):
         yield Address(a + "case", pk(case), case)

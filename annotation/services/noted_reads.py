@@ -35,6 +35,7 @@ from annotation.reports.agreement import differing_steps as step_lists
 from annotation.reports.cases import discussions, side_by_side
 from annotation.reports.cases import examples as example_lists
 from annotation.reports.cases import history as reports
+from annotation.reports.cases import own_consensus as own_consensus_report
 from annotation.reports.cases.history_entries import HistoryEntry, Place
 from annotation.reports.evaluation import model_scores as scores
 from annotation.reports.evaluation import predicted_records
@@ -105,6 +106,15 @@ def discussion(*, actor: User, row: Discussion) -> discussions.DiscussionView:
     exposures.expose(user=actor, trajectory=row.trajectory, kind=ExposureKind.LABEL)
     if page.shown.access.consensus:
         exposures.expose(user=actor, trajectory=row.trajectory, kind=ExposureKind.CONSENSUS)
+    return page
+
+
+def own_consensus(*, actor: User, assignment: Assignment) -> own_consensus_report.OwnConsensus:
+    """The consensus beside the labels that the actor submitted, or why it is not shown. `assignment` comes
+    with its project and trajectory."""
+    page = own_consensus_report.own_consensus(actor=actor, assignment=assignment)
+    if page.lines:
+        exposures.expose(user=actor, trajectory=assignment.trajectory, kind=ExposureKind.CONSENSUS)
     return page
 
 

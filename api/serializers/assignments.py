@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from annotation.core.vocabulary import AssignmentState, Closes, ExpiryReason, LabelSource
+from annotation.core.vocabulary import AssignmentState, Closes, ConsensusKind, ExpiryReason, LabelSource
 from annotation.services.assign import MAX_REASON
 from annotation.services.label import MAX_CHANGES
 from annotation.services.label.trajectory_flags import MAX_ACTIVE_MS
@@ -127,6 +127,23 @@ class AssignmentDetail(Output):
     steps = StepWithLabel(many=True)
     outcome = OutcomeLabel()
     trajectory = Trajectory()
+
+
+class OwnConsensusLine(Output):
+    """One step, or with `message_index` null the outcome: one's own label and the resolved one."""
+
+    message_index = serializers.IntegerField(allow_null=True)
+    own = Value(allow_null=True)
+    consensus = Value()
+    kind = serializers.ChoiceField(choices=words(ConsensusKind))
+    reason_code = serializers.CharField()
+
+
+class OwnConsensus(Output):
+    """The consensus beside one's own labels. Without lines, `why_not` says why; else it is empty."""
+
+    why_not = Sentence()
+    lines = OwnConsensusLine(many=True)
 
 
 class Change(serializers.Serializer[object]):

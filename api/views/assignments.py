@@ -15,7 +15,7 @@ from annotation.policies import own, require, visible
 from annotation.policies.rechecks import not_closed
 from annotation.reports.work import claims
 from annotation.reports.work.workbench import Workbench, workbench
-from annotation.services import assign, label
+from annotation.services import assign, label, noted_reads
 
 from ..serializers import assignments as shapes
 from . import trajectories
@@ -207,3 +207,17 @@ class Activity(Mine):
         row = self.assignment(pk)
         label.add_activity(actor=self.user, assignment=row, **self.parsed(shapes.Activity))
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class OwnConsensus(View):
+    """`/assignments/<id>/consensus/`"""
+
+    noun = "assignments"
+
+    @extend_schema(summary="Read the consensus beside my labels", responses=shapes.OwnConsensus)
+    def get(self, request: Request, pk: int) -> Response:
+        """The consensus of a trajectory that one has submitted, step by step with one's own labels and the
+        outcome last; `why_not` says why it is not shown. Seeing it is noted."""
+        row = only_row(own(self.user, ASSIGNMENTS.filter(pk=pk)))
+        found = noted_reads.own_consensus(actor=self.user, assignment=row)
+        return Response(shapes.OwnConsensus(found).data)

@@ -100,7 +100,8 @@ def _columns(request: HttpRequest, tab: str) -> list[Column]:
         if tab == "returned":
             return act(request, _("Resume"), at("resume", row.pk), of=of)
         again = act(request, _("Reopen"), at("assignment-reopen", row.pk), of=of)
-        return cells.cluster(cells.button(_("View"), at("workbench", row.pk), of), again)
+        consensus = cells.button(_("Consensus"), at("own-consensus", row.pk), of)
+        return cells.cluster(cells.button(_("View"), at("workbench", row.pk), of), consensus, again)
 
     time, title = TIMES[tab]
     return [
