@@ -38,7 +38,7 @@ def test_queue_shows_how_much_is_disputed_and_gives_a_case(browse, cast, at, tex
     assert response.url == at("adjudication", Adjudication.objects.get().pk)
     assert client.post(at("adjudication-take", "bench", trajectory.pk)).url == response.url
     assert Exposure.objects.filter(user=cast.judith, trajectory=trajectory).exists()
-    tabs = client.get(at("adjudication-queue", "bench") + "?tab=mine").context["tabs"]
+    tabs = client.get(at("adjudication-queue", "bench") + "?tab=mine").context["list"].tabs.tabs
     counts = [("waiting", 1), ("mine", 1), ("decided", 0), ("others", 0)]
     assert [(name, count) for name, _title, count in tabs] == counts
 
@@ -283,7 +283,7 @@ def test_case_is_for_nobody_who_labelled_it(browse, cast, at, text):
     trajectory = people.import_records(cast.project, 1)[0]
     people.make_disputed(cast)
     client = browse("ann")
-    assert client.get(at("adjudication-queue", "bench")).context["rows"] == []
+    assert not list(client.get(at("adjudication-queue", "bench")).context["list"].page)
     # It is theirs to see, so this is a refusal.
     assert client.post(at("adjudication-take", "bench", trajectory.pk)).status_code == 403
     assert not Adjudication.objects.exists()
