@@ -71,7 +71,7 @@ class ImportState(StrEnum):
 
 
 class TokenScope(StrEnum):
-    """What a token may be used for, each more than the one before."""
+    """The scope of a token, each wider than the one before."""
 
     READ = "read"
     LABEL = "label"

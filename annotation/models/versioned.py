@@ -11,7 +11,7 @@ class Versioned:
     EDITED: ClassVar[tuple[str, ...]]
 
     def edited(self) -> dict[str, Any]:
-        """What people may edit, by name."""
+        """The fields that people may edit, by name."""
         return {name: getattr(self, name) for name in self.EDITED}
 
     @property

@@ -26,7 +26,7 @@ def begun(version: str, values: Mapping[str, Any]) -> str:
 
 
 def read(post: Mapping[str, Any]) -> Begun:
-    """What the reader of a form began from."""
+    """The beginning of a form as its reader saw it."""
     try:
         found = json.loads(post.get(BEGAN, ""))
         return Begun(str(found["version"]), dict(found["values"]))

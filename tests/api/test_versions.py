@@ -14,7 +14,7 @@ from tests.fixtures.judges import make_imported_judge
 
 @pytest.fixture
 def addresses(cast: Any) -> dict[str, tuple[str, dict[str, Any], dict[str, Any]]]:
-    """What has versions: its address, a change, and another."""
+    """Addresses with versions: each with a change, and another."""
     people.import_records(cast.project, 1)
     member = Membership.objects.get(user=cast.ann)
     judge = make_imported_judge(cast.project)

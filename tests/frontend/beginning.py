@@ -1,4 +1,4 @@
-"""What the forms of the pages carry of what their readers began from."""
+"""The beginnings that forms of the pages carry."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.frontend.beginning import seen
 
 
 def posted(page: Any) -> dict[str, str]:
-    """What the browser sends when nothing is typed into the form of a page."""
+    """The fields that the browser sends when nothing is typed into the form of a page."""
     values = {field.name: field.value() for field in page.context["form"]}
     sent = {name: "" if value is None else value for name, value in values.items() if value is not False}
     return {**sent, "began": page.context["began"]}

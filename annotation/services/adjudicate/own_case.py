@@ -16,7 +16,7 @@ def refuse_annotators(actor: User, trajectory: int) -> None:
 
 
 def refusal(trajectory: Trajectory, active: Adjudication | None) -> Conflict | None:
-    """Why nobody can take a trajectory; `active` is its case that was not handed back."""
+    """The reason why nobody can take a trajectory; `active` is its case that was not handed back."""
     if active is not None and active.state == AdjudicationState.DECIDED:
         return Conflict(translatable("This case is already decided."), code="case_closed")
     if active is not None:

@@ -65,7 +65,7 @@ def _choices(found: report.Steps) -> Iterator[tuple[str, Words, Choices]]:
 
 
 def _filters(found: report.Steps) -> list[Filter]:
-    """Those that most lists are narrowed by, and what else is asked for."""
+    """The filters of most lists, and further conditions that are asked for."""
     asked = found.selection.asked
     offered = ("differ", "reason", "annotator", "subset")
     return [

@@ -203,7 +203,7 @@ class Waiting:
 
     @cached_property
     def people(self) -> list[User]:
-        """Who can be assigned any, for an admin."""
+        """The people who can be assigned any, for an admin."""
         asks = self.opened.may("assign")
         return report.adjudicators(actor=self.opened.user, project=self.opened.project) if asks else []
 
@@ -217,7 +217,7 @@ class Waiting:
         ]
 
     def rows(self, asked: dict[str, str]) -> QuerySet[Dispute]:
-        """Those that fit. Raises Invalid for an unknown filter."""
+        """The disputes that fit. Raises Invalid for an unknown filter."""
         given = {**self.opened.request.GET.dict(), **asked}
         wanted = report.dispute_filter(given, project=self.opened.project, besides=("tab", "page", "as"))
         return report.filtered(self.disputes, wanted)
@@ -239,7 +239,7 @@ class Waiting:
         return act(self.opened.request, title, address, of=_named(row), look=look)
 
     def act(self, row: Dispute) -> str:
-        """What stands at the end of its line."""
+        """The act at the end of a dispute's line."""
         if self.takes(row):
             return self.take(row, _("Claim"))
         nobody = self.takers.get(row.pk) == []

@@ -53,7 +53,7 @@ class Collision:
 
 
 def last_change(opened: ProjectPage, row: Model) -> AuditEvent | None:
-    """Who changed a row last, as the audit log has it."""
+    """The author of a row's last change, as the audit log has it."""
     rows = AuditEvent.objects.filter(
         project=opened.project, object_type=row._meta.model_name, object_id=str(row.pk)
     )

@@ -231,7 +231,7 @@ class ListPage:
 
     @property
     def bulk_address(self) -> str:
-        """Where chosen rows go; the answer leads back to the same list."""
+        """The address for chosen rows; the answer leads back to the same list."""
         assert self.bulk is not None
         return f"{self.bulk.address}?{self.request.GET.urlencode()}"
 

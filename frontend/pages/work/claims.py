@@ -84,7 +84,7 @@ def _cases(opened: ProjectPage, rows: QuerySet[Any], tabs: Tabs) -> ListPage:
 
 @require_GET
 def claims(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Who holds which trajectory and which case unfinished, since when, and until when."""
+    """Unfinished trajectories and cases by holder, since when, and until when."""
     opened = open_project(request, slug, CLAIMS_VERB)
     held = report.open_claims(actor=opened.user, project=opened.project)
     cases = report.open_cases(actor=opened.user, project=opened.project)

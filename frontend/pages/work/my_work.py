@@ -149,7 +149,7 @@ def _list(
 
 
 def _closed(opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork) -> str:
-    """How much of what was submitted is closed, which the list leaves out."""
+    """The number of submitted trajectories that are closed, which the list leaves out."""
     n = mine.submitted - own.filter(state=AssignmentState.SUBMITTED).count()
     if not n:
         return ""
