@@ -24,7 +24,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.agreement import LabelTable, count_steps, summarise
 from annotation.core.agreement.figures import FIGURES
-from annotation.core.agreement.intervals import Sample, headline, intervals
+from annotation.core.agreement.pair_sums import PairSums, headline, intervals
 from bench.installations import Stock
 from bench.report import Limit, Report, Say, number, table, timed
 
@@ -93,8 +93,8 @@ def coverage(studies: int, large: int) -> dict[str, float]:
     return {name: float(np.mean(each)) for name, each in held.items()}
 
 
-def _sample(rng: np.random.Generator, tasks: int) -> Sample:
-    return Sample.of(count_steps(simulate(rng, SUBSETS, tasks)))
+def _sample(rng: np.random.Generator, tasks: int) -> PairSums:
+    return PairSums.of(count_steps(simulate(rng, SUBSETS, tasks)))
 
 
 def scikit_learns(labels: LabelTable) -> float:

@@ -145,8 +145,8 @@ def measure(release: Any, repeat: int) -> dict[str, list[float]]:
 
     from annotation.models import PredictionSet, ReleaseOutline, User
     from annotation.policies import OPERATOR
+    from annotation.reports.evaluation.leaderboard import as_json as leaderboard_json
     from annotation.reports.evaluation.leaderboard import leaderboard
-    from annotation.reports.evaluation.score_json import leaderboard_json
     from annotation.reports.shared.release_labels import predictions, records, released_labels
     from annotation.services import evaluate
 

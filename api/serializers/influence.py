@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.core.influence.experiment import MAX_SEED
 from annotation.core.influence.triage import MAX_BATCH
-from annotation.reports.agreement.pictures import measure_json
 
 from .base import Input, Output, Whole
 
@@ -50,12 +48,7 @@ class Triage(Output):
     seed = serializers.IntegerField(allow_null=True)
     batch_size = serializers.IntegerField()
     waiting = serializers.IntegerField(help_text="Trajectories that nobody has begun.")
-    found = serializers.SerializerMethodField()
-
-    @extend_schema_field(serializers.DictField())
-    def get_found(self, row: Any) -> dict[str, Any]:
-        """A measure, as among the agreement figures."""
-        return measure_json(row.found)
+    found = serializers.DictField(source="found.as_json", read_only=True)
 
 
 class NewTriage(Input):

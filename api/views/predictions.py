@@ -14,10 +14,7 @@ from rest_framework.response import Response
 from annotation.core.label_files import MAX_REQUEST
 from annotation.models import Judge, PredictionSet, Project, Release, User
 from annotation.policies import require, visible
-from annotation.reports.evaluation import model_scores
-from annotation.reports.evaluation.benchmark import as_json, benchmark
-from annotation.reports.evaluation.leaderboard import leaderboard, selections
-from annotation.reports.evaluation.score_json import leaderboard_json, selections_json
+from annotation.reports.evaluation import benchmark, best_of_n, leaderboard, model_scores
 from annotation.reports.judging.judge_coverage import judge_coverage
 from annotation.services import evaluate, noted_reads
 
@@ -159,7 +156,8 @@ class Leaderboard(Frozen):
         the judge `stacked` of all models; and baselines. What is still being fitted is null or missing, and
         `pending` true. For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot
         be read."""
-        return Response(leaderboard_json(leaderboard(actor=self.user, release=self.release(version))))
+        board = leaderboard.leaderboard(actor=self.user, release=self.release(version))
+        return Response(leaderboard.as_json(board))
 
 
 class BestOfN(Frozen):
@@ -175,7 +173,7 @@ class BestOfN(Frozen):
         subset; random choice and the oracle beside it. For adjudicators and admins. Conflict (`damaged`) when
         a record of the release cannot be read."""
         release = self.release(version)
-        return Response(selections_json(release, selections(actor=self.user, release=release)))
+        return Response(best_of_n.as_json(release, best_of_n.selections(actor=self.user, release=release)))
 
 
 class Benchmark(Frozen):
@@ -190,4 +188,5 @@ class Benchmark(Frozen):
         """Relations of StepAcc with FirstErrAcc and with binary outcome accuracy over the models (Pearson's
         r, undefined below three), and the labels and first errors of the release by policy model and subset.
         For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
-        return Response(as_json(benchmark(actor=self.user, release=self.release(version))))
+        found = benchmark.benchmark(actor=self.user, release=self.release(version))
+        return Response(benchmark.as_json(found))

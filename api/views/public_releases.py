@@ -19,7 +19,7 @@ from annotation.core.releases.statistics import statistics_json
 from annotation.core.text import unescape
 from annotation.models import Release
 from annotation.policies import published, require
-from annotation.reports.evaluation.public_releases import public_leaderboard, public_leaderboard_json
+from annotation.reports.evaluation.public_releases import as_json, public_leaderboard
 from annotation.services import release as service
 
 from ..serializers import releases as shapes
@@ -98,7 +98,7 @@ class PublicRelease(View):
             "signature": dict(shapes.Signature(service.check_release(release)).data),
             "files": self._files(release, manifest),
             "statistics": statistics_json(service.public_statistics(release)),
-            "leaderboard": None if board is None else public_leaderboard_json(board),
+            "leaderboard": None if board is None else as_json(board),
         }
 
     def _files(self, release: Release, manifest: dict[str, Any]) -> list[dict[str, Any]]:

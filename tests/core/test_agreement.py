@@ -3,7 +3,6 @@
 import warnings
 from dataclasses import replace
 from itertools import permutations
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,9 +12,9 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from annotation.core.agreement import LabelTable, Measure, count_steps, summarise
 from annotation.core.agreement.alpha import Scale, alpha_values
+from annotation.core.agreement.figures import FIGURES
 from annotation.core.figures.confusion import confusion, confusion_by, error_tables
-from annotation.core.figures.kappa import Weights, ac1_values, agreement_values, kappa_values
-from annotation.core.figures.measure import ONE_LABEL, measured
+from annotation.core.figures.kappa import ac1_values, agreement_values, kappa_values
 
 label = st.integers(-1, 1)
 pairs_of_labels = st.lists(st.tuples(label, label), min_size=1, max_size=60)
@@ -33,8 +32,9 @@ def test_kappa_is_scikit_learns(pairs) -> None:
     a, b = sides(pairs)
     table = confusion(a, b)
     assert (table == confusion_matrix(a, b, labels=[-1, 0, 1])).all()
-    for weights in get_args(Weights):
-        mine = measured(float(kappa_values(table, weights)), len(pairs), ONE_LABEL)
+    for weights, name in (("plain", "kappa"), ("linear", "linear_kappa"), ("quadratic", "quadratic_kappa")):
+        figure = FIGURES[name]
+        mine = figure.measure(float(figure.values(table.ravel())), len(pairs))
         if len({*a, *b}) == 1:
             assert mine == Measure(None, len(pairs), "both annotators used one label only")
             continue

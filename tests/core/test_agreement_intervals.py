@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 from annotation.core.agreement import LabelTable, Measure, count_steps, summarise
 from annotation.core.agreement.figures import FIGURES
-from annotation.core.agreement.intervals import Sample, intervals
+from annotation.core.agreement.pair_sums import PairSums, intervals
 
 
 def labels(sizes: list[int], annotators: int = 2, seed: int = 3, shared: float = 1.0) -> np.ndarray:
@@ -158,9 +158,9 @@ def test_interval_is_wider_when_one_task_carries_the_spread() -> None:
 
 
 def test_subset_of_one_task_is_joined_with_the_smallest_other() -> None:
-    sample = Sample.of(count_steps(LabelTable.of(labels([30, 1, 25, 1]))))
+    sample = PairSums.of(count_steps(LabelTable.of(labels([30, 1, 25, 1]))))
     assert sorted(np.bincount(sample.stratum).tolist()) == [27, 30]
-    alone = Sample.of(count_steps(LabelTable.of(labels([1] * 22))))
+    alone = PairSums.of(count_steps(LabelTable.of(labels([1] * 22))))
     assert (alone.stratum == 0).all()
     bounds = intervals(alone, {"kappa": FIGURES["kappa"]})["kappa"]
     assert bounds.low is not None

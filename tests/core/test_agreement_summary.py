@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.agreement import LabelTable, at_least, count_outcomes, count_steps, pair_up, summarise
 from annotation.core.agreement.figures import FIGURES, OUTCOME_FIGURES, tables
-from annotation.core.agreement.intervals import Sample
+from annotation.core.agreement.pair_sums import PairSums
 from annotation.core.figures.kappa import Weights, kappa_values
 from annotation.services.consensus import SubmittedLabels
 
@@ -159,7 +159,7 @@ def test_kappas_of_pairs_are_scikit_learns_on_random_tables_with_missing_labels(
         step, who = np.nonzero(there)
         columns = [step // 3, step % 3, who, labels[there], step // 3, step // 3 % 2, np.full(len(step), 3)]
         counts = count_steps(LabelTable.of(np.column_stack(columns)))
-        found = tables(Sample.of(counts).totals())
+        found = tables(PairSums.of(counts).totals())
         pairs = sorted(set(zip(counts.first.tolist(), counts.second.tolist(), strict=True)))
         for pair, (first, second) in enumerate(pairs[:3]):
             both = there[:, first] & there[:, second]

@@ -14,9 +14,10 @@ from annotation.core.baseline.evidence import Evidence
 from annotation.core.baseline.explanations import reason, sentence_for
 from annotation.core.baseline.features import FEATURES
 from annotation.core.baseline.forest import Floats, Forest, Ints, grow
-from annotation.core.baseline.model import CrossFit, TrainingSet, cross_fit, deal
+from annotation.core.baseline.model import CrossFit, TrainingSet, cross_fit
 from annotation.core.baseline.regression import regress
 from annotation.core.baseline.training import TrainingExample, digest, task_of, train
+from annotation.core.figures.folds import deal
 from annotation.core.judging import JudgeInput
 
 TASKS, PER_TASK = 30, 8

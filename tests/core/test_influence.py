@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.core.figures.bootstrap import MIN_TASKS
-from annotation.core.figures.measure import FEW_TASKS, NO_PAIRS, ONE_LABEL
+from annotation.core.figures.measure import FEW_TASKS, MIN_TASKS, NO_PAIRS, ONE_LABEL
 from annotation.core.influence.arm_figures import (
     MDE_FACTOR,
     LabelPairTables,

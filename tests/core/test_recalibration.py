@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.core.baseline.model import deal
+from annotation.core.figures.folds import deal
 from annotation.core.scoring import MISSING, Predictions, ReleasedLabels, recalibration, scores
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.fitted import kept, read
 from annotation.core.scoring.ranks import Change, changes
 from annotation.core.scoring.recalibration import of_project, recalibrated, stacked
-from annotation.core.scoring.scores import compared
+from annotation.core.scoring.scores import estimated
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
 # model -> κ and FirstErrAcc before and after recalibration, on HotpotQA alone; measured, folds by the seed
@@ -146,17 +146,17 @@ def test_what_is_fitted_is_kept_as_it_is() -> None:
 
 def test_change_against_itself_is_nothing() -> None:
     released, judge = noise(tasks=25, steps=3)
-    found = compared(released, task_sums(released, judge)[None], "step_accuracy")
-    (same,) = changes(found, found, share=True)
+    found = estimated(released, task_sums(released, judge)[None])["step_accuracy"]
+    (same,) = changes(found, found)
     assert same is not None and (same.value, same.half) == (0.0, 0.0)
 
 
 def test_change_of_a_share_ends_at_a_hundred_points() -> None:
     """Llama-3.2-3B's precision of −1 on the published HotpotQA subset: from 0 of 2 to .645, ± .509."""
     released, judge = noise(tasks=25, steps=3)
-    for figure, share, most in (("step_accuracy", True, 1.0), ("kappa", False, 2.0)):
-        found = compared(released, task_sums(released, judge)[None], figure)
-        (same,) = changes(found, found, share=share)
+    for figure, most in (("step_accuracy", 1.0), ("kappa", 2.0)):
+        found = estimated(released, task_sums(released, judge)[None])[figure]
+        (same,) = changes(found, found)
         assert same is not None and same.most == most
     assert (Change(0.645, 0.509, 1.0).high, Change(-0.645, 0.509, 1.0).low) == (1.0, -1.0)
 

@@ -12,9 +12,10 @@ from scipy.special import expit, logit, stdtrit
 from scipy.stats import bootstrap, t
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from annotation.core.agreement.intervals import freedom, influences, jackknife
+from annotation.core.figures.intervals import Estimates, freedom, influences
 from annotation.core.scoring import MISSING, Predictions, ReleasedLabels, scores
 from annotation.core.scoring.details import by_length, by_position, confusion, offsets, worst
+from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.labels import aligned, always_plus, majority
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
@@ -178,7 +179,7 @@ def test_intervals_have_the_standard_error_that_scipys_bootstrap_has(
     right, n = np.array(by_task).T
     value, without = right.sum() / n.sum(), (right.sum() - right) / (n.sum() - n)
     stratum = np.zeros(len(n), dtype=np.int64)
-    found = jackknife(value, without, stratum, share=True)
+    (found,) = Estimates.of(FIGURES["step_accuracy"], value, without, stratum).intervals()
 
     drawn = bootstrap(
         (right, n),

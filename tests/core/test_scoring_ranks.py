@@ -12,7 +12,7 @@ from annotation.core.scoring.best_of_n import best_of_n
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.figures import RANKED
 from annotation.core.scoring.ranks import Rank, differences, movable, ranks, tolerated
-from annotation.core.scoring.scores import compared
+from annotation.core.scoring.scores import estimated
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
 # model -> tasks of 50 solved by final, #pos, %pos, two-stage: ties to the lowest index; averaged, in per cent
@@ -54,7 +54,7 @@ def still_differ(value: float, half: float, wrong: float, shares: tuple[float, f
 
 def ranked(released: ReleasedLabels, models: list[Predictions], name: str) -> list[Rank | None]:
     sums = np.stack([task_sums(released, one) for one in models])
-    return ranks(compared(released, sums, name))
+    return ranks(estimated(released, sums)[name])
 
 
 @pytest.mark.published
@@ -87,7 +87,7 @@ def test_comparison_of_a_model_with_itself_is_zero(published: Path) -> None:
     model = predictions(published, "GPT-5.2")
     sums = np.stack([task_sums(released, one) for one in (model, model)])
     for name in RANKED:
-        found = differences(compared(released, sums, name))
+        found = differences(estimated(released, sums)[name])
         assert (found.value == 0).all() and (found.half == 0).all() and (found.p == 1).all(), name
 
 
@@ -95,7 +95,7 @@ def test_comparison_of_a_model_with_itself_is_zero(published: Path) -> None:
 def test_ranks_together_hold_those_alone_and_the_order_of_the_figures(seed: int) -> None:
     released, models = simulated([0.9, 0.7, 0.68, 0.5, 0.3], seed)
     sums = np.stack([task_sums(released, one) for one in models])
-    found = compared(released, sums, "step_accuracy")
+    found = estimated(released, sums)["step_accuracy"]
     got = ranks(found)
     place = np.empty(5, dtype=int)
     place[np.argsort(-found.value)] = range(1, 6)

@@ -1,17 +1,16 @@
 """The figures of agreement: their names, titles, conventions, and computation from counts.
 
-`FIGURES` is the one list of them, in the order in which pages and documents give them. A figure of pairs is
-the mean over the pairs of annotators, weighted by each pair's n, without the pairs that leave it undefined; a
-pooled figure comes from the sum over all pairs.
+`FIGURES` is the one list of them, in the order in which pages and documents give them; `pair_sums` says how
+they are made of several pairs of annotators.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement.alpha import alpha_values
+from annotation.core.agreement.alpha import Scale, alpha_values
 from annotation.core.agreement.counts import (
     COINCIDENCES,
     FIRST_ERRORS,
@@ -22,6 +21,7 @@ from annotation.core.agreement.counts import (
 )
 from annotation.core.agreement.transition import STRATA, transition_values
 from annotation.core.figures.confusion import SIZE, error_tables
+from annotation.core.figures.figure import Figure, Sums, by_name
 from annotation.core.figures.first_errors import onset_tables, presence_tables
 from annotation.core.figures.kappa import ac1_values, agreement_values, kappa_values
 from annotation.core.figures.measure import (
@@ -39,52 +39,13 @@ NO_ERROR: Final = translatable("both annotators always, or never, called a step 
 NO_OUTCOMES: Final = translatable("there are no outcomes that two annotators labelled")
 NO_ONSET: Final = translatable("every step, or none, is the first error for both annotators")
 
-
-OF_TABLE: Final = TABLE
-OF_UNITS: Final = slice(COINCIDENCES.start, UNITS + 1)
-OF_TRANSITIONS: Final = TRANSITIONS
-OF_FIRST_ERRORS: Final = slice(FIRST_ERRORS.start, STEPS_BEFORE + 1)
-"""The columns of counts that figures are made of; all figures with the same columns are made together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One figure: how its columns of counts, `reads`, make its values and its n, and its words.
-
-    `make` and `count` take sums of these columns alone, (…, reads), `values` and `n` sums of all columns; all
-    give (…). `reason`: why it is undefined although n is not 0; `empty`: why, when n is 0. `headline`: shown
-    first, the others beside it. `of_outcomes`: outcomes have it too. `percent`: a share, shown in percent.
-    """
-
-    name: str
-    title: Translatable
-    convention: Translatable
-    reads: slice
-    make: Callable[[FloatArray], FloatArray]
-    count: Callable[[FloatArray], FloatArray]
-    reason: str
-    empty: str = NO_PAIRS
-    headline: bool = False
-    pooled: bool = False
-    of_outcomes: bool = False
-    percent: bool = False
-
-    def values(self, sums: FloatArray) -> FloatArray:
-        """The figure of sums (…, columns): (…), NaN where it is undefined."""
-        return self.make(sums[..., self.reads])
-
-    def n(self, sums: FloatArray) -> FloatArray:
-        """The figure's n of sums (…, columns): (…)."""
-        return self.count(sums[..., self.reads])
+COINCIDENCES_AND_UNITS: Final = slice(COINCIDENCES.start, UNITS + 1)
+FIRST_ERRORS_AND_BEFORE: Final = slice(FIRST_ERRORS.start, STEPS_BEFORE + 1)
 
 
 def tables(sums: FloatArray) -> FloatArray:
     """Sums (…, columns) → the confusion of `first` (rows) and `second`, (…, 3, 3)."""
     return sums[..., TABLE].reshape(*sums.shape[:-1], SIZE, SIZE)
-
-
-def _table(own: FloatArray) -> FloatArray:
-    return own.reshape(*own.shape[:-1], SIZE, SIZE)
 
 
 def _coincidences(own: FloatArray) -> FloatArray:
@@ -100,10 +61,6 @@ def _sum(own: FloatArray) -> FloatArray:
     return total
 
 
-def _units(own: FloatArray) -> FloatArray:
-    return np.round(own[..., -1])
-
-
 def _presence(own: FloatArray) -> FloatArray:
     return presence_tables(own[..., :-1])
 
@@ -112,28 +69,55 @@ def _onset(own: FloatArray) -> FloatArray:
     return onset_tables(own[..., :-1], own[..., -1])
 
 
-def _transitions(own: FloatArray) -> FloatArray:
-    return own.reshape(*own.shape[:-1], STRATA, SIZE, SIZE)
-
-
 def _both_found_one(own: FloatArray) -> FloatArray:
     return _presence(own)[..., 0, 0]
 
 
-_ALL: Final = (
-    Figure(
+def _of_tables(
+    name: str, title: Translatable, convention: Translatable, make: Sums, reason: str = "", **more: bool
+) -> Figure:
+    """A figure of the confusions, (…, 3, 3), of steps or outcomes."""
+    return Figure(
+        name,
+        title,
+        convention,
+        lambda own: make(tables(own)),
+        _sum,
+        reason,
+        NO_PAIRS,
+        TABLE,
+        of_outcomes=True,
+        **more,
+    )
+
+
+def _of_units(name: str, title: Translatable, convention: Translatable, scale: Scale, **more: bool) -> Figure:
+    """Krippendorff's α, of steps or outcomes with all their labels."""
+    return Figure(
+        name,
+        title,
+        convention,
+        lambda own: alpha_values(_coincidences(own), scale),
+        lambda own: np.round(own[..., -1]),
+        ONE_LABEL,
+        NO_PAIRS,
+        COINCIDENCES_AND_UNITS,
+        pooled=True,
+        of_outcomes=True,
+        **more,
+    )
+
+
+FIGURES: Final = by_name(
+    _of_tables(
         "percent_agreement",
         translatable("Percent agreement"),
         translatable("Share of pairs of labels that are equal. Not corrected for chance."),
-        OF_TABLE,
-        lambda own: agreement_values(_table(own)),
-        _sum,
-        "",
+        agreement_values,
         headline=True,
-        of_outcomes=True,
         percent=True,
     ),
-    Figure(
+    _of_tables(
         "kappa",
         translatable("Cohen’s κ"),
         translatable(
@@ -142,12 +126,9 @@ _ALL: Final = (
             "left out. The mean falls with the number of annotators at equal quality: with more than two, "
             "read Krippendorff’s α."
         ),
-        OF_TABLE,
-        lambda own: kappa_values(_table(own)),
-        _sum,
+        kappa_values,
         ONE_LABEL,
         headline=True,
-        of_outcomes=True,
     ),
     Figure(
         "transition_kappa",
@@ -156,46 +137,39 @@ _ALL: Final = (
             "κ of where labels go next: over first steps, and steps whose previous step both labelled alike, "
             "with chance worked out apart by that previous label. Filled labels do not raise it."
         ),
-        OF_TRANSITIONS,
-        lambda own: transition_values(_transitions(own)),
+        lambda own: transition_values(own.reshape(*own.shape[:-1], STRATA, SIZE, SIZE)),
         _sum,
         ONE_LABEL,
+        NO_PAIRS,
+        TRANSITIONS,
         headline=True,
     ),
-    Figure(
+    _of_units(
         "alpha",
         translatable("Krippendorff’s α"),
         translatable(
             "Agreement beyond chance of any number of annotators, over everything that two or more labelled; "
             "chance comes from all their labels together. Nominal: all differences count alike."
         ),
-        OF_UNITS,
-        lambda own: alpha_values(_coincidences(own)),
-        _units,
-        ONE_LABEL,
+        "nominal",
         headline=True,
-        pooled=True,
-        of_outcomes=True,
     ),
-    Figure(
+    _of_tables(
         "error_kappa",
         translatable("Error κ"),
         translatable("κ of −1 against 0 and +1 taken together."),
-        OF_TABLE,
-        lambda own: kappa_values(error_tables(_table(own))),
-        _sum,
+        lambda table: kappa_values(error_tables(table)),
         NO_ERROR,
-        of_outcomes=True,
     ),
     Figure(
         "error_presence_kappa",
         translatable("Error presence κ"),
         translatable("κ of whether a trajectory has a −1 at all. Whole trajectories only."),
-        OF_FIRST_ERRORS,
         lambda own: kappa_values(_presence(own)),
         lambda own: _sum(own[..., :-1]),
         ONE_VERDICT,
         NO_TRAJECTORIES,
+        FIRST_ERRORS_AND_BEFORE,
     ),
     Figure(
         "first_error_agreement",
@@ -204,11 +178,11 @@ _ALL: Final = (
             "Of the trajectories in which both found an error, the share with the first one at the same "
             "step. Whole trajectories only."
         ),
-        OF_FIRST_ERRORS,
         lambda own: divide(own[..., 2], _both_found_one(own)),
         _both_found_one,
         "",
         NO_SHARED_ERROR,
+        FIRST_ERRORS_AND_BEFORE,
         percent=True,
     ),
     Figure(
@@ -218,59 +192,43 @@ _ALL: Final = (
             "κ of “this step is the first error”, over the steps up to the first one that either found. "
             "Filled −1 labels cannot raise it. Whole trajectories only."
         ),
-        OF_FIRST_ERRORS,
         lambda own: kappa_values(_onset(own)),
         lambda own: _onset(own).sum(axis=(-2, -1)),
         NO_ONSET,
         NO_TRAJECTORIES,
+        FIRST_ERRORS_AND_BEFORE,
     ),
-    Figure(
+    _of_tables(
         "linear_kappa",
         translatable("κ, linear weights"),
         translatable("κ in which −1 against +1 counts twice as far as −1 against 0."),
-        OF_TABLE,
-        lambda own: kappa_values(_table(own), "linear"),
-        _sum,
+        partial(kappa_values, weights="linear"),
         ONE_LABEL,
-        of_outcomes=True,
     ),
-    Figure(
+    _of_tables(
         "quadratic_kappa",
         translatable("κ, quadratic weights"),
         translatable("κ in which −1 against +1 counts four times as far as −1 against 0."),
-        OF_TABLE,
-        lambda own: kappa_values(_table(own), "quadratic"),
-        _sum,
+        partial(kappa_values, weights="quadratic"),
         ONE_LABEL,
-        of_outcomes=True,
     ),
-    Figure(
+    _of_units(
         "ordinal_alpha",
         translatable("Krippendorff’s α, ordinal"),
         translatable("α in which labels have an order, and differ by how many labels lie between them."),
-        OF_UNITS,
-        lambda own: alpha_values(_coincidences(own), "ordinal"),
-        _units,
-        ONE_LABEL,
-        pooled=True,
-        of_outcomes=True,
+        "ordinal",
     ),
-    Figure(
+    _of_tables(
         "ac1",
         translatable("Gwet’s AC1"),
         translatable(
             "Agreement beyond chance, with a chance that stays small where one label prevails. K = 3 labels, "
             "used or not. Mean over pairs of annotators, weighted by n."
         ),
-        OF_TABLE,
-        lambda own: ac1_values(_table(own)),
-        _sum,
-        "",
-        of_outcomes=True,
+        ac1_values,
     ),
 )
-FIGURES: Final[dict[str, Figure]] = {figure.name: figure for figure in _ALL}
-OUTCOME_FIGURES: Final[dict[str, Figure]] = {
-    one.name: replace(one, empty=NO_OUTCOMES) for one in _ALL if one.of_outcomes
-}
+OUTCOME_FIGURES: Final = by_name(
+    *(replace(figure, empty=NO_OUTCOMES) for figure in FIGURES.values() if figure.of_outcomes)
+)
 """The figures of outcomes: none that needs a sequence of steps."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotation.core.agreement.counts import FIRST_ERRORS, Counts, as_only_pairs
-from annotation.core.agreement.figures import FIGURES, OUTCOME_FIGURES, Figure, tables
-from annotation.core.agreement.intervals import Sample, headline, intervals
-from annotation.core.agreement.pairs import BoolArray
+from annotation.core.agreement.figures import FIGURES, OUTCOME_FIGURES, tables
+from annotation.core.agreement.pair_sums import PairSums, headline, intervals
 from annotation.core.figures import grouping
+from annotation.core.figures.figure import Figure
 from annotation.core.figures.first_errors import FirstErrors, Offsets
 from annotation.core.figures.measure import (
     NO_PAIR_DEFINED,
@@ -17,7 +17,6 @@ from annotation.core.figures.measure import (
     IntArray,
     Interval,
     Measure,
-    measured,
 )
 
 Figures = dict[str, Measure]
@@ -78,7 +77,7 @@ def summarise(
     """Every figure of agreement of `counts`; intervals of single pairs only with `pair_intervals`, as each
     pair takes time. Without `with_pairs` none of several pairs, only a single one."""
     figures = FIGURES if counts.of_steps else OUTCOME_FIGURES
-    sample = Sample.of(counts)
+    sample = PairSums.of(counts)
     totals = sample.totals()
     total = totals.sum(axis=0)
     people = sample.people
@@ -96,8 +95,9 @@ def summarise(
     )
     if pair_intervals:
         _, number = grouping.distinct(counts.first, counts.second)
+        alone = [PairSums.of(counts.where(number == pair).as_only_pairs()) for pair in range(len(pairs))]
         pairs = tuple(
-            replace(one, figures=_figures(figures, only[[pair]], _alone(counts, number == pair)))
+            replace(one, figures=_together(figures, only[[pair]], alone[pair]))
             for pair, one in enumerate(pairs)
         )
     confusion = tables(total).astype(np.int64)
@@ -106,7 +106,7 @@ def summarise(
         n_trajectories=len(grouping.ranks(counts.trajectory)[0]),
         n_tasks=sample.n_tasks,
         n_annotators=len(np.unique(people)),
-        figures=_figures(figures, totals, sample if with_intervals else None),
+        figures=_together(figures, totals, sample if with_intervals else None),
         confusion=confusion + confusion.T,
         offsets=Offsets.of(_first_errors(total)) if counts.of_steps else None,
         pairs=pairs,
@@ -119,17 +119,12 @@ def figure_of(counts: Counts, name: str) -> Measure:
     if figure.pooled:  # no matter which pair of annotators a row is of
         nobody = np.zeros_like(counts.first)
         counts = replace(counts, first=nobody, second=nobody)
-    sample = Sample.of(counts, figure.reads)
-    return _figures({name: figure}, sample.totals(), sample)[name]
+    sample = PairSums.of(counts, figure.reads)
+    return _together({name: figure}, sample.totals(), sample)[name]
 
 
 def _first_errors(sums: FloatArray) -> FirstErrors:
     return FirstErrors(*(int(count) for count in sums[FIRST_ERRORS]))
-
-
-def _alone(counts: Counts, rows: BoolArray) -> Sample:
-    """The sample of one pair of annotators."""
-    return Sample.of(counts.where(rows).as_only_pairs())
 
 
 def _of_pairs(figures: dict[str, Figure], only: FloatArray) -> list[Figures]:
@@ -138,23 +133,23 @@ def _of_pairs(figures: dict[str, Figure], only: FloatArray) -> list[Figures]:
     for name, figure in figures.items():
         values, sizes = headline(figure, only[:, None, :]), figure.n(only)
         for one, value, n in zip(found, values.tolist(), sizes.tolist(), strict=True):
-            one[name] = _measure(figure, value, int(n), figure.reason, None)
+            one[name] = _measure(figure, value, n)
     return found
 
 
-def _figures(figures: dict[str, Figure], totals: FloatArray, sample: Sample | None) -> Figures:
+def _together(figures: dict[str, Figure], totals: FloatArray, sample: PairSums | None) -> Figures:
     """Headlines of sums by pair, (pairs, columns), with intervals where there is a sample."""
     bounds = {} if sample is None else intervals(sample, figures)
     found = {}
     for name, figure in figures.items():
-        n = int((figure.n(totals.sum(axis=0)) if figure.pooled else figure.n(totals)).sum())
-        reason = figure.reason if figure.pooled or len(totals) == 1 else NO_PAIR_DEFINED
-        found[name] = _measure(figure, float(headline(figure, totals)), n, reason, bounds.get(name))
+        n = (figure.n(totals.sum(axis=0)) if figure.pooled else figure.n(totals)).sum()
+        said = figure if figure.pooled or len(totals) == 1 else replace(figure, reason=NO_PAIR_DEFINED)
+        found[name] = _measure(said, float(headline(figure, totals)), n, bounds.get(name))
     return found
 
 
-def _measure(figure: Figure, value: float, n: int, reason: str, interval: Interval | None) -> Measure:
-    measure = measured(value, n, reason, empty=figure.empty)
-    if measure.value is None:
-        return replace(measure, interval=Interval(None, None, measure.reason))
-    return replace(measure, interval=interval or Interval(None, None, NOT_RESAMPLED))
+def _measure(figure: Figure, value: float, n: float, interval: Interval | None = None) -> Measure:
+    """The measure; where it has no interval, there is a reason too."""
+    measure = figure.measure(value, n, interval)
+    why = measure.reason if measure.value is None else NOT_RESAMPLED
+    return measure if measure.interval else replace(measure, interval=Interval(None, None, why))

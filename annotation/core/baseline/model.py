@@ -26,7 +26,6 @@ from .forest import Bools, Floats, Ints
 
 VERSION: Final = "2"
 """Changes with every change of what a training comes to."""
-FOLDS: Final = 5
 TRUST: Final = tuple(round(0.05 * n, 2) for n in range(41))
 """Values of `a` that are tried: 0, 0.05 … 2."""
 SMALLEST_GAIN: Final = 1e-9
@@ -178,26 +177,6 @@ def chosen_trust(raw: Floats, shares: Floats, labels: Ints, groups: Ints) -> flo
     losses = [_losses(shrunk(raw, shares, trust), target) for trust in TRUST]
     best = int(np.argmin([loss.mean() for loss in losses]))
     return TRUST[best] if _gains(_losses(shares, target) - losses[best], groups) else 0.0
-
-
-def deal(groups: Ints, *, seed: int, folds: int = FOLDS) -> Ints:
-    """The fold of each row, (n,): all rows of a task in one fold, tasks shuffled, folds of about equal size.
-
-    Raises ValueError for fewer than two tasks.
-    """
-    tasks, place = np.unique(groups, return_inverse=True)
-    if len(tasks) < 2:
-        raise ValueError("one task cannot be set against itself")
-    sizes = np.bincount(place)
-    order = np.random.default_rng(seed).permutation(len(tasks))
-    order = order[np.argsort(-sizes[order], kind="stable")]
-    held = np.zeros(min(folds, len(tasks)), dtype=np.int64)
-    fold = np.zeros(len(tasks), dtype=np.int64)
-    for task in order:
-        fold[task] = held.argmin()
-        held[fold[task]] += sizes[task]
-    dealt: Ints = fold[place]
-    return dealt
 
 
 def _gains(gain: Floats, groups: Ints) -> bool:

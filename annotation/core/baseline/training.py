@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from annotation.core.agreement.judge_scores import judged
-from annotation.core.figures.measure import Measure
+from annotation.core.figures.folds import deal
 from annotation.core.i18n import translatable
+from annotation.core.scoring.judges import JudgedSteps, judge_scores
 from annotation.core.vocabulary import VALUES
 
 from ..judging.judge_input import JudgeInput
@@ -22,7 +21,7 @@ from .evidence import Evidence
 from .explanations import reason
 from .features import VERSION, run_features, step_features
 from .forest import Floats, Forest, Ints, grow
-from .model import Classifier, CrossFit, TrainingSet, cross_fit, deal, held_out, log_loss, places
+from .model import Classifier, CrossFit, TrainingSet, cross_fit, held_out, log_loss, places
 from .regression import regress
 
 METHOD: Final = f"{VERSION}/{model.VERSION}"
@@ -30,6 +29,8 @@ METHOD: Final = f"{VERSION}/{model.VERSION}"
 
 PLACES: Final = 9
 """Digits of a figure that the digest is made of: the last ones may differ between machines."""
+
+KEPT_FIGURES: Final = ("step_accuracy", "first_error_accuracy", "kappa", "quadratic_kappa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,33 +218,25 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> di
     `always_plus_one`: the same for saying +1 to every step, which has no probabilities. `shares`: log-loss
     and Brier score of saying no more than how frequent each label is in the other folds.
     """
-    start = np.unique(trajectory, return_index=True)[1]
-    position = np.arange(len(labels)) - start[trajectory]
     shares = np.array([steps.without[number].raw.shares for number in steps.fold])
+    told = JudgedSteps(np.zeros_like(labels), groups, trajectory, labels, _values(steps.probabilities))
 
-    def against(answers: npt.NDArray[Any], *, intervals: bool) -> dict[str, Any]:
-        zeros = np.zeros_like(labels)
-        table = np.column_stack([zeros, groups, trajectory, position, labels, answers])
-        judged_figures = judged(table, intervals=intervals)
-        measures = {
-            "step_accuracy": judged_figures.step_accuracy,
-            "first_error_accuracy": judged_figures.first_error,
-            "kappa": judged_figures.kappa,
-            "quadratic_kappa": judged_figures.kappa_quadratic,
-        }
+    def figures_of(judged: JudgedSteps, *, intervals: bool) -> dict[str, Any]:
+        found = judge_scores(judged, intervals=intervals).figures
+        kept = {name: found[name] for name in KEPT_FIGURES}
         return {
-            **{name: measure.value for name, measure in measures.items()},
-            "intervals": {name: _interval(measure) for name, measure in measures.items()},
-            "undefined": {name: str(it.reason) for name, it in measures.items() if it.value is None},
+            **{name: measure.value for name, measure in kept.items()},
+            "intervals": {name: measure.ends for name, measure in kept.items()},
+            "undefined": {name: str(it.reason) for name, it in kept.items() if it.value is None},
         }
 
     return {
         "cv": {
-            **against(_values(steps.probabilities), intervals=True),
+            **figures_of(told, intervals=True),
             **_of_probabilities(steps.probabilities, labels),
             "folds": len(steps.without),
         },
-        "always_plus_one": against(np.ones_like(labels), intervals=False),
+        "always_plus_one": figures_of(told.plus(), intervals=False),
         "shares": _of_probabilities(shares, labels),
     }
 
@@ -251,13 +244,6 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> di
 def _evidence(classifier: Classifier) -> Evidence:
     assert isinstance(classifier.raw, Forest), "steps are the trees' business"
     return Evidence(classifier.raw, classifier.rows)
-
-
-def _interval(measure: Measure) -> list[float] | None:
-    interval = measure.interval
-    if interval is None or interval.low is None or interval.high is None:
-        return None
-    return [interval.low, interval.high]
 
 
 def _of_probabilities(probabilities: Floats, labels: Ints) -> dict[str, float]:

@@ -1,7 +1,8 @@
 """Measures and intervals; an undefined one is None, with a reason in words (docs/design.md, "Rules")."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,8 @@ NO_TRAJECTORIES: Final = translatable("there are no trajectories that two annota
 ONE_VERDICT: Final = translatable("both annotators found errors in every trajectory, or in none")
 NO_SHARED_ERROR: Final = translatable("there is no trajectory in which both annotators found an error")
 NO_PAIR_DEFINED: Final = translatable("it is undefined for every pair of annotators")
+MIN_TASKS: Final = 20
+"""Of fewer tasks there is no interval."""
 FEW_TASKS: Final = translatable("an interval needs at least 20 tasks")
 NOT_RESAMPLED: Final = translatable("no interval was asked for")
 UNSTABLE: Final = translatable("it is undefined in too many of the resamples")
@@ -42,14 +45,35 @@ class Measure:
     reason: str = ""
     interval: Interval | None = None
 
+    def as_json(self) -> dict[str, Any]:
+        """{"value", "n", "reason", "interval": [low, high] or null, "interval_reason"}."""
+        interval = self.interval
+        return {
+            "value": self.value,
+            "n": self.n,
+            "reason": self.reason,
+            "interval": self.ends,
+            "interval_reason": "" if interval is None else interval.reason,
+        }
 
-def measured(value: float, n: int, reason: str, *, empty: str = NO_PAIRS) -> Measure:
-    """A measure from a float that is NaN when undefined; `reason` says why, `empty` why when n is 0."""
-    if n == 0:
-        return Measure(None, 0, empty)
-    if np.isnan(value):
-        return Measure(None, n, reason)
-    return Measure(float(value), n)
+    @property
+    def ends(self) -> list[float] | None:
+        """The interval as [low, high]; None without one."""
+        found = self.interval
+        return None if found is None or found.low is None or found.high is None else [found.low, found.high]
+
+    @classmethod
+    def of_json(cls, stated: Mapping[str, Any]) -> "Measure":
+        """The figure of which `as_json` made `stated`; of an empty dictionary one without a value."""
+        low, high = stated.get("interval") or (None, None)
+        reason = stated.get("interval_reason", "")
+        interval = Interval(low, high, reason) if low is not None or reason else None
+        return cls(stated.get("value"), stated.get("n", 0), stated.get("reason", ""), interval)
+
+
+def figures_json(figures: Mapping[str, Measure]) -> dict[str, Any]:
+    """Measures by the name of their figure, as JSON."""
+    return {name: measure.as_json() for name, measure in figures.items()}
 
 
 def divide(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> FloatArray:

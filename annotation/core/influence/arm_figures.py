@@ -5,33 +5,32 @@ hold different tasks, which makes them independent: resamples of two arms are dr
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.figures.bootstrap import (
-    MIN_TASKS,
-    interval,
-    resampled_sums,
-    task_weights,
-)
+from annotation.core.agreement.figures import FIGURES
+from annotation.core.agreement.pair_sums import headline
 from annotation.core.figures.confusion import SIZE, confusion_by
-from annotation.core.figures.kappa import agreement_values, kappa_values
+from annotation.core.figures.figure import Figure
 from annotation.core.figures.measure import (
     FEW_TASKS,
-    NO_PAIRS,
+    MIN_TASKS,
     NOT_RESAMPLED,
-    ONE_LABEL,
     UNSTABLE,
     FloatArray,
     Interval,
     Measure,
     divide,
-    weighted_mean,
 )
 from annotation.core.i18n import translatable
+from annotation.core.influence.bootstrap import (
+    interval,
+    resampled_sums,
+    task_weights,
+)
 
 MDE_FACTOR: Final = 1.959963984540054 + 0.8416212335729143
 """z of 97.5 % and of 80 %: two-sided at 5 %, found with a power of 80 %."""
@@ -43,7 +42,7 @@ NO_DIFFERENCE: Final = translatable("the figure is undefined in one of the arms"
 
 @dataclass(frozen=True, slots=True)
 class LabelPairTables:
-    """Pairs of labels: `counts` (tasks, strata, 3, 3), `subset` (tasks,) the subset of each task.
+    """Pairs of labels: `counts` (tasks, strata, 9), `subset` (tasks,) the subset of each task.
 
     A stratum is a pair of annotators, or a judge with people in the rows and itself in the columns. The
     figures of several strata are their mean weighted by n, as everywhere (docs/design.md, "Statistics").
@@ -60,7 +59,7 @@ class LabelPairTables:
         strata, stratum = np.unique(of_stratum, return_inverse=True)
         cells = task.reshape(-1) * len(strata) + stratum.reshape(-1)
         counts = confusion_by(one, other, cells, len(tasks) * len(strata))
-        return cls(counts.reshape(len(tasks), len(strata), SIZE, SIZE).astype(np.float64), subset[first])
+        return cls(counts.reshape(len(tasks), len(strata), SIZE * SIZE).astype(np.float64), subset[first])
 
     @property
     def n_tasks(self) -> int:
@@ -96,15 +95,13 @@ def estimates(
 ) -> tuple[ResampledMeasure, ResampledMeasure]:
     """The share of equal labels, and Cohen's κ (undefined where one label only was used)."""
     total = tables.counts.sum(axis=0)
-    n = int(total.sum())
     drawn = _draw(tables.counts, tables.subset, rng)
 
-    def one(name: str) -> ResampledMeasure:
-        value = float(_weighted(total, name)) if n else float("nan")
-        resamples = None if drawn is None else _weighted(drawn, name)
-        return _estimate(value, n, (NO_PAIRS, ONE_LABEL), tables.n_tasks, resamples)
+    def one(figure: Figure) -> ResampledMeasure:
+        measure = figure.measure(float(headline(figure, total)), float(figure.n(total).sum()))
+        return _resampled(measure, tables.n_tasks, None if drawn is None else headline(figure, drawn))
 
-    return one("agreement"), one("kappa")
+    return one(FIGURES["percent_agreement"]), one(FIGURES["kappa"])
 
 
 def _draw(
@@ -114,12 +111,6 @@ def _draw(
     if rng is None or len(subset) < MIN_TASKS:
         return None
     return np.concatenate([resampled_sums(weights, sums) for weights in task_weights(subset, rng)])
-
-
-def _weighted(tables: FloatArray, name: str) -> FloatArray:
-    """The figure of tables (…, strata, 3, 3): mean over strata weighted by n, NaN where none has it."""
-    values = agreement_values(tables) if name == "agreement" else kappa_values(tables)
-    return weighted_mean(values, tables.sum(axis=(-2, -1)))
 
 
 def shares_of(
@@ -139,24 +130,22 @@ def shares_of(
     drawn = _draw(sums, of_task, rng)
 
     def one(place: int, hit: float) -> ResampledMeasure:
-        value = float(hit / n) if n else float("nan")
+        measure = Measure(float(hit / n), int(n)) if n else Measure(None, 0, empty)
         resamples = None if drawn is None else divide(drawn[:, place], drawn[:, -1])
-        return _estimate(value, int(n), (empty, empty), len(of_task), resamples)
+        return _resampled(measure, len(of_task), resamples)
 
     return [one(place, hit) for place, hit in enumerate(found)]
 
 
-def _estimate(
-    value: float, n: int, reasons: tuple[str, str], n_tasks: int, resamples: FloatArray | None
-) -> ResampledMeasure:
-    """A figure with its interval; `reasons`: without units, and with units but undefined."""
+def _resampled(measure: Measure, n_tasks: int, resamples: FloatArray | None) -> ResampledMeasure:
+    """A figure with its interval."""
     nothing = np.zeros(0)
-    if n == 0 or np.isnan(value):
-        return ResampledMeasure(Measure(None, n, reasons[0] if n == 0 else reasons[1]), nothing, n_tasks)
+    if measure.value is None:
+        return ResampledMeasure(measure, nothing, n_tasks)
     if resamples is None:
         why = FEW_TASKS if n_tasks < MIN_TASKS else NOT_RESAMPLED
-        return ResampledMeasure(Measure(value, n, "", Interval(None, None, why)), nothing, n_tasks)
-    return ResampledMeasure(Measure(value, n, "", interval(resamples, n_tasks)), resamples, n_tasks)
+        return ResampledMeasure(replace(measure, interval=Interval(None, None, why)), nothing, n_tasks)
+    return ResampledMeasure(replace(measure, interval=interval(resamples, n_tasks)), resamples, n_tasks)
 
 
 def difference(one: ResampledMeasure, other: ResampledMeasure) -> ArmDifference:

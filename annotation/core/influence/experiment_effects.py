@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from annotation.core.figures.bootstrap import MIN_TASKS
+from annotation.core.figures.measure import MIN_TASKS
 from annotation.core.influence.effects import ContrastFit, IntArray, TaskSums, fit, level_beside, sums_of
 from annotation.core.influence.experiment import ARMS, Arm
 from annotation.core.influence.label_changes import NO_MAJORITY

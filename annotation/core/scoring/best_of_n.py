@@ -11,7 +11,7 @@ release is +1. Random takes any run; the oracle one that solves the task, if the
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -39,6 +39,14 @@ class BestOfN:
     random: float
     oracle: int
     rules: dict[str, Selection]
+
+    def as_json(self) -> dict[str, Any]:
+        """Counts, and both ways to break ties under the name of each rule."""
+        rules = {
+            name: {"averaged": one.averaged, "lowest_index": one.lowest} for name, one in self.rules.items()
+        }
+        numbers = {name: getattr(self, name) for name in ("tasks", "runs", "random", "oracle")}
+        return {**numbers, **rules}
 
 
 def best_of_n(released: ReleasedLabels, said: Predictions) -> BestOfN:

@@ -1,18 +1,19 @@
-"""The figures of a model: names, titles, conventions, and computation from sums of counts.
+"""The figures of models and of judges: names, titles, conventions, and computation from sums of counts.
 
-`FIGURES` is the one list of them, in the order in which pages and documents give them. StepAcc and
-FirstErrAcc are those of AgentProcessBench (arXiv 2603.14465).
+`FIGURES` is the one list of a model's on a release, `JUDGE_FIGURES` of a judge's against people, in the order
+in which pages and documents give them. StepAcc and FirstErrAcc are those of AgentProcessBench (arXiv
+2603.14465).
 """
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement.figures import Figure
+from annotation.core.figures.figure import Figure, Sums, by_name
 from annotation.core.figures.first_errors import onset_tables
-from annotation.core.figures.kappa import Weights, kappa_values
-from annotation.core.figures.measure import FloatArray, divide
+from annotation.core.figures.kappa import Weights, agreement_values, kappa_values
+from annotation.core.figures.measure import NO_PAIRS, FloatArray, divide
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.scoring.counts import (
     ERRONEOUS,
@@ -37,10 +38,8 @@ ONE_LABEL: Final = translatable("release and model use one label only")
 NO_ONSET: Final = translatable("every step, or none, is the first error in release and model")
 NEVER_PREDICTED: Final = translatable("the model predicts this label for no step")
 NEVER_THERE: Final = translatable("no step of the release has this label")
-
-Sums = Callable[[FloatArray], FloatArray]
-EVERY: Final = slice(None)
-"""Each figure gets all columns."""
+NO_LABELS: Final = translatable("there are no steps that people have labelled")
+ONE_LABEL_JUDGE: Final = translatable("people and judge used one label only")
 
 
 def _total(part: slice) -> Sums:
@@ -59,18 +58,7 @@ def _share(
     n: Sums,
     empty: str = NO_TRAJECTORIES,
 ) -> Figure:
-    return Figure(
-        name,
-        title,
-        convention,
-        EVERY,
-        lambda s: divide(right(s), n(s)),
-        n,
-        "",
-        empty,
-        pooled=True,
-        percent=True,
-    )
+    return Figure(name, title, convention, lambda s: divide(right(s), n(s)), n, "", empty, percent=True)
 
 
 def _kappa(weights: Weights) -> Sums:
@@ -173,35 +161,29 @@ _ALL: Final = (
         translatable(
             "Mean of the F1 of the labels that release or model use; a missing prediction is a miss."
         ),
-        EVERY,
         _macro_f1,
         _total(TABLE),
         "",
         NO_STEPS,
-        pooled=True,
         percent=True,
     ),
     Figure(
         "kappa",
         translatable("Cohen’s κ"),
         translatable("Agreement with the consensus beyond chance, over the steps that have a prediction."),
-        EVERY,
         _kappa("plain"),
         _answered,
         ONE_LABEL,
         NOTHING_PREDICTED,
-        pooled=True,
     ),
     Figure(
         "quadratic_kappa",
         translatable("κ, quadratic weights"),
         translatable("κ in which −1 against +1 counts four times as far as −1 against 0."),
-        EVERY,
         _kappa("quadratic"),
         _answered,
         ONE_LABEL,
         NOTHING_PREDICTED,
-        pooled=True,
     ),
     Figure(
         "onset_kappa",
@@ -210,12 +192,10 @@ _ALL: Final = (
             "κ of “this step is the first error”, over the steps up to the first that release or model has. "
             "Completely predicted trajectories only."
         ),
-        EVERY,
         lambda s: kappa_values(_onset(s)),
         lambda s: _onset(s).sum(axis=(-2, -1)),
         NO_ONSET,
         NOTHING_PREDICTED,
-        pooled=True,
     ),
     _share(
         "outcome_accuracy",
@@ -275,21 +255,18 @@ def _of_class(code: int, value: int) -> tuple[Figure, Figure, Figure]:
             f"f1_{name}",
             translatable("F1 score of {sign}", sign=sign),
             translatable("The harmonic mean of precision and recall."),
-            EVERY,
             lambda s: _class_f1(s)[..., code],
             lambda s: predicted(s) + there(s),
             "",
             NEVER_THERE,
-            pooled=True,
             percent=True,
         ),
     )
 
 
-FIGURES: Final[dict[str, Figure]] = {
-    one.name: one
-    for one in (*_ALL, *(one for at, value in enumerate(VALUES) for one in _of_class(at, value)))
-}
+FIGURES: Final = by_name(
+    *_ALL, *(figure for code, value in enumerate(VALUES) for figure in _of_class(code, value))
+)
 RANKED: Final = (
     "step_accuracy",
     "strict_first_error_accuracy",
@@ -299,3 +276,21 @@ RANKED: Final = (
     "onset_kappa",
 )
 """The figures by which models are compared and ranked."""
+
+JUDGE_FIGURES: Final = by_name(
+    replace(FIGURES["step_accuracy"], empty=NO_LABELS),
+    Figure(
+        "percent_agreement",
+        translatable("Percent agreement"),
+        translatable("Share of pairs of labels that are equal. Not corrected for chance."),
+        lambda s: agreement_values(tables(s)[..., :3]),
+        _answered,
+        "",
+        NO_PAIRS,
+        percent=True,
+    ),
+    replace(FIGURES["kappa"], reason=ONE_LABEL_JUDGE, empty=NO_PAIRS),
+    replace(FIGURES["quadratic_kappa"], reason=ONE_LABEL_JUDGE, empty=NO_PAIRS),
+    replace(FIGURES["first_error_accuracy"], empty=NO_LABELS),
+    replace(FIGURES["strict_first_error_accuracy"], empty=NO_LABELS),
+)

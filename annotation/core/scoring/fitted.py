@@ -1,13 +1,6 @@
 """Models fitted on a release, kept beside its outline as bytes."""
 
-from typing import Final
-
-from annotation.core.baseline import training
-from annotation.core.scoring import recalibration
 from annotation.core.scoring.labels import Predictions, ReleasedLabels
-
-METHOD: Final = f"{recalibration.VERSION} {training.METHOD}"
-"""Changes with every change of what comes out of a fit: what was kept before is fitted again."""
 
 
 def kept(said: Predictions | None) -> bytes:

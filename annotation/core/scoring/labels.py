@@ -11,13 +11,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.agreement.judge_scores import MISSING
 from annotation.core.figures import grouping
 from annotation.core.figures.measure import IntArray
 from annotation.core.jsonio.canonical import canonical_json
 
 Labels = npt.NDArray[np.int8]
 BoolArray = npt.NDArray[np.bool_]
+
+MISSING: Final = 2
+"""Stands for a missing label: no label has this value."""
 
 __all__ = ["MISSING", "Predictions", "ReleasedLabels"]
 
@@ -72,6 +74,34 @@ class ReleasedLabels:
             tuple(one for _, one in texts),
             *by_record,
             *by_step,
+        )
+
+    @classmethod
+    def of_steps(
+        cls,
+        subset: IntArray,
+        task: IntArray,
+        record: IntArray,
+        value: IntArray,
+        message_index: IntArray | None = None,
+    ) -> ReleasedLabels:
+        """From columns of steps, (S,), record by record and in order; ids are any integers. Of outcomes and
+        of samples it knows nothing: they are 0."""
+        begins = np.ones(len(record), dtype=bool)
+        begins[1:] = record[1:] != record[:-1]
+        first = np.flatnonzero(begins)
+        subsets, place = grouping.ranks(subset[first])
+        return cls(
+            tuple(str(one) for one in subsets),
+            tuple(str(one) for one in record[first]),
+            ("",) * len(first),
+            place,
+            grouping.ranks(task[first])[1],
+            np.zeros_like(first),
+            np.zeros_like(first),
+            np.cumsum(begins) - 1,
+            np.zeros_like(record) if message_index is None else message_index,
+            value,
         )
 
     @property

@@ -22,16 +22,15 @@ differ if |D| − t · SE > 2 min(e, s) + min(max(e − s, 0), o).
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import scipy
 
-from annotation.core.agreement.intervals import LEAST_VARIANCE, UPPER, freedom
+from annotation.core.figures.intervals import LEAST_VARIANCE, UPPER, Estimates, freedom
 from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels
-from annotation.core.scoring.scores import Compared
 
 DRAWS: Final = 1000
 SEED: Final = 20261122
@@ -70,6 +69,10 @@ class Change:
         """The upper end."""
         return None if self.half is None else min(self.value + self.half, self.most)
 
+    def as_json(self) -> dict[str, Any]:
+        """The change with its interval."""
+        return {"value": self.value, "interval": None if self.half is None else [self.low, self.high]}
+
 
 @dataclass(frozen=True, slots=True)
 class Rank:
@@ -79,17 +82,20 @@ class Rank:
     alone: tuple[int, int]
     together: tuple[int, int]
 
+    def as_json(self) -> dict[str, Any]:
+        """Both ranks."""
+        return {"pairwise": list(self.alone), "simultaneous": list(self.together)}
 
-def differences(found: Compared) -> Differences:
+
+def differences(found: Estimates) -> Differences:
     """Every pair of models on one figure."""
     value, error, degrees = _pairs(found)
     half = np.where(error > 0, scipy.special.stdtrit(degrees, UPPER) * error, 0.0)
     return Differences(value, np.where(np.isnan(value), np.nan, half), _p_values(value, error, degrees))
 
 
-def changes(before: Compared, after: Compared, *, share: bool) -> list[Change | None]:
-    """The change of one figure of each model, task by task; None where it is undefined. A `share` is between
-    0 and 1, any other figure between −1 and 1."""
+def changes(before: Estimates, after: Estimates) -> list[Change | None]:
+    """The change of one figure of each model, task by task; None where it is undefined."""
     apart = after.influence - before.influence
     variance = (apart**2).sum(axis=-1)
     usable = before.usable & after.usable
@@ -97,14 +103,14 @@ def changes(before: Compared, after: Compared, *, share: bool) -> list[Change | 
     half = np.where(usable, 0.0, np.nan)
     quantile = scipy.special.stdtrit(freedom(apart[spread], after.stratum), UPPER)
     half[spread] = quantile * np.sqrt(variance[spread])
-    most = 1.0 if share else 2.0
+    most = 1.0 if before.figure.percent else 2.0  # shares lie in 0 … 1, other figures in −1 … 1
     return [
         None if np.isnan(value) else Change(float(value), None if np.isnan(wide) else float(wide), most)
         for value, wide in zip(after.value - before.value, half, strict=True)
     ]
 
 
-def ranks(found: Compared, draws: int = DRAWS, seed: int = SEED) -> list[Rank | None]:
+def ranks(found: Estimates, draws: int = DRAWS, seed: int = SEED) -> list[Rank | None]:
     """The ranks of each model by one figure, of which more is better; None for a model without a usable
     figure, which the others are not ranked against."""
     value, error, degrees = _pairs(found)
@@ -117,7 +123,7 @@ def ranks(found: Compared, draws: int = DRAWS, seed: int = SEED) -> list[Rank | 
     ]
 
 
-def _pairs(found: Compared) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _pairs(found: Estimates) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Differences, standard errors and degrees of freedom, (M, M); NaN where a figure is not usable."""
     models = len(found.value)
     value, error, degrees = np.full((3, models, models), np.nan)
@@ -149,7 +155,7 @@ def _range(better: BoolArray, at: int, models: int) -> tuple[int, int]:
 
 
 def _stepdown(
-    found: Compared, value: FloatArray, error: FloatArray, degrees: FloatArray, draws: int, seed: int
+    found: Estimates, value: FloatArray, error: FloatArray, degrees: FloatArray, draws: int, seed: int
 ) -> BoolArray:
     """A mask (M, M) of the pairs that differ when all are asked together."""
     first, second = np.triu_indices(len(found.value), 1)

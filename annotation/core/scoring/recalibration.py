@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.baseline.model import deal
+from annotation.core.figures.folds import deal
 from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, BoolArray, Labels, Predictions, ReleasedLabels
 from annotation.core.seed import SEED

@@ -5,8 +5,7 @@ from typing import Any
 
 from annotation.management.base import OperatorCommand, add_release, counted, find_release
 from annotation.policies import OPERATOR
-from annotation.reports.evaluation.leaderboard import selections
-from annotation.reports.evaluation.score_json import selections_json
+from annotation.reports.evaluation.best_of_n import as_json, selections
 
 
 class Command(OperatorCommand):
@@ -20,7 +19,7 @@ class Command(OperatorCommand):
         release = find_release(options["project"], options["release_version"])
         models = selections(actor=OPERATOR, release=release)
         if options["json"]:
-            self.document(selections_json(release, models))
+            self.document(as_json(release, models))
         else:
             for model in models:
                 part = model.overall

@@ -3,12 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.core.figures.bootstrap import MIN_TASKS
+from annotation.core.figures.measure import MIN_TASKS
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.management.base import OperatorCommand, add_release, counted, find_release, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.evaluation.leaderboard import Cell, RecalibratedCell, Row, leaderboard
-from annotation.reports.evaluation.score_json import leaderboard_json
+from annotation.reports.evaluation.leaderboard import Cell, RecalibratedCell, Row, as_json, leaderboard
 
 SHOWN = {
     "step_accuracy": "StepAcc",
@@ -30,7 +29,7 @@ class Command(OperatorCommand):
         release = find_release(options["project"], options["release_version"])
         board = leaderboard(actor=OPERATOR, release=release)
         if options["json"]:
-            self.document(leaderboard_json(board))
+            self.document(as_json(board))
         else:
             for row in board.rows:
                 self._row(row)

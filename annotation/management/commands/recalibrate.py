@@ -41,7 +41,9 @@ class Command(OperatorCommand):
 def _kappas(judge: Judge) -> str:
     """κ against resolved labels, raw and recalibrated, where it is defined."""
     whole = judge_agreement(viewer=OPERATOR, judge=judge, intervals=False).consensus[0]
-    after = whole.recalibrated
-    if after is None or whole.steps.kappa.value is None or after.kappa.value is None:
+    if whole.recalibrated is None:
         return ""
-    return f"; κ against them {whole.steps.kappa.value:.3f} raw, {after.kappa.value:.3f} recalibrated"
+    raw, after = (scores.figures["kappa"].value for scores in (whole.steps, whole.recalibrated))
+    if raw is None or after is None:
+        return ""
+    return f"; κ against them {raw:.3f} raw, {after:.3f} recalibrated"

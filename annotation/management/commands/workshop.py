@@ -60,7 +60,7 @@ class Command(OperatorCommand):
 
     def _compare(self, sample: WorkshopSample) -> None:
         for attempt in prompt_workshop.tried(viewer=OPERATOR, sample=sample):
-            kappa = attempt.scores.kappa.value
+            kappa = attempt.scores.figures["kappa"].value
             told = "undefined" if kappa is None else f"{kappa:.4f}"
             cost = "" if attempt.cost is None else f", {attempt.cost:.4f} USD"
             whose = "as it is" if attempt.trial is None else "tried"

@@ -17,7 +17,7 @@ from annotation.core.agreement.pair_table import PLACES, STEP_CUTS
 from annotation.core.agreement.summary import figure_of
 from annotation.core.figures.confusion import SIZE
 from annotation.core.figures.grouping import distinct
-from annotation.core.figures.measure import IntArray, Interval, Measure
+from annotation.core.figures.measure import IntArray, Measure
 
 from .beside import Counted
 from .cuts import ALONE, Part, View, codes
@@ -148,25 +148,4 @@ def pictures_json(shown: Pictures, people: Mapping[int, str]) -> dict[str, Any]:
 
 def _group_json(group: Group) -> dict[str, Any]:
     title = {"title": group.part.title} if group.part.title else {}
-    return {"key": group.part.key, **title, "n": group.n, "figure": measure_json(group.measure)}
-
-
-def measure_json(measure: Measure) -> dict[str, Any]:
-    """One figure: {"value", "n", "reason", "interval": [low, high] or null, "interval_reason"}."""
-    interval = measure.interval
-    known = interval is not None and interval.low is not None
-    return {
-        "value": measure.value,
-        "n": measure.n,
-        "reason": measure.reason,
-        "interval": [interval.low, interval.high] if interval is not None and known else None,
-        "interval_reason": interval.reason if interval is not None else "",
-    }
-
-
-def measure_of(stated: Mapping[str, Any]) -> Measure:
-    """The figure of which `measure_json` made `stated`; of an empty dictionary one without a value."""
-    low, high = stated.get("interval") or (None, None)
-    reason = stated.get("interval_reason", "")
-    interval = Interval(low, high, reason) if low is not None or reason else None
-    return Measure(stated.get("value"), stated.get("n", 0), stated.get("reason", ""), interval)
+    return {"key": group.part.key, **title, "n": group.n, "figure": group.measure.as_json()}

@@ -24,6 +24,7 @@ from annotation.core.agreement.counts import Counts
 from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.summary import Summary, summarise
 from annotation.core.errors import Invalid
+from annotation.core.figures.measure import figures_json
 from annotation.core.i18n import translatable
 from annotation.core.influence.experiment import ARMS, Arm
 from annotation.core.vocabulary import RESOLVED, VALUES, AssignmentState, TrajectoryState
@@ -34,7 +35,7 @@ from .after_discussion import revised_labels
 from .beside import Beside, Counted, Other, after_discussion, untouched
 from .cuts import CUTS, FOR_ALL, PAIR, Arms, Selection, View, occurring, parse
 from .paired_labels import Kept, paired_rows
-from .pictures import Pictures, measure_json, pictures, pictures_json
+from .pictures import Pictures, pictures, pictures_json
 
 FEWEST = 5
 """Of how many trajectories a pair's labels count for those who may not know the pair."""
@@ -306,13 +307,13 @@ def _part_json(part: Part, people: Mapping[int, str]) -> dict[str, Any]:
         "annotators": steps.n_annotators,
         "headline": steps.headline,
         "states": dict(part.states),
-        "figures": _figures_json(steps),
+        "figures": figures_json(steps.figures),
         "symmetric": len(steps.pairs) != 1,
         "confusion": steps.table.tolist(),
         "first_errors": asdict(offsets) if offsets is not None else None,
         "outcome": {
             "n": part.outcomes.n,
-            "figures": _figures_json(part.outcomes),
+            "figures": figures_json(part.outcomes.figures),
             "confusion": part.outcomes.table.tolist(),
         },
         "after_discussion": _after_json(part.after_discussion),
@@ -321,7 +322,7 @@ def _part_json(part: Part, people: Mapping[int, str]) -> dict[str, Any]:
             {
                 "annotators": [people.get(pair.first, "?"), people.get(pair.second, "?")],
                 "n": pair.n,
-                "figures": {name: measure_json(measure) for name, measure in pair.figures.items()},
+                "figures": figures_json(pair.figures),
                 "confusion": pair.confusion.tolist(),
             }
             for pair in steps.pairs
@@ -334,8 +335,8 @@ def _beside_json(found: Beside | None) -> dict[str, Any] | None:
         return None
     return {
         "n": found.steps.n,
-        "figures": _figures_json(found.steps),
-        "outcome": {"n": found.outcomes.n, "figures": _figures_json(found.outcomes)},
+        "figures": figures_json(found.steps.figures),
+        "outcome": {"n": found.outcomes.n, "figures": figures_json(found.outcomes.figures)},
     }
 
 
@@ -345,7 +346,3 @@ def _after_json(found: Beside | None) -> dict[str, Any] | None:
         return None
     beside["outcome"]["changed"] = found.outcomes_changed
     return {**beside, "changed": found.changed}
-
-
-def _figures_json(summary: Summary) -> dict[str, Any]:
-    return {name: measure_json(measure) for name, measure in summary.figures.items()}

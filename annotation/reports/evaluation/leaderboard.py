@@ -1,22 +1,23 @@
-"""The models that were scored on a release, beside each other; and what each selects among several runs."""
+"""The models that were scored on a release, beside each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
+from annotation.core.figures.intervals import Estimates
 from annotation.core.figures.measure import FloatArray
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
-from annotation.core.scoring.best_of_n import BestOfN, best_of_n
 from annotation.core.scoring.blind import human_scores
 from annotation.core.scoring.counts import task_sums
-from annotation.core.scoring.figures import FIGURES, RANKED
+from annotation.core.scoring.figures import RANKED
 from annotation.core.scoring.labels import BoolArray
 from annotation.core.scoring.ranks import Change, Rank, changes, differences, movable, ranks, tolerated
-from annotation.core.scoring.scores import Compared, compared, every_compared, of_compared
+from annotation.core.scoring.scores import STEP_ACCURACY, estimated, of_sums
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 
@@ -31,6 +32,11 @@ class Cell:
     scores: Scores
     ranks: dict[str, Rank | None]
 
+    def as_json(self) -> dict[str, Any]:
+        """Scores and ranks."""
+        ranks = {name: None if rank is None else rank.as_json() for name, rank in self.ranks.items()}
+        return {**self.scores.as_json(), "ranks": ranks}
+
 
 @dataclass(frozen=True, slots=True)
 class RecalibratedCell:
@@ -40,6 +46,11 @@ class RecalibratedCell:
     scores: Scores
     changes: dict[str, Change | None]
 
+    def as_json(self) -> dict[str, Any]:
+        """Scores, and how they change."""
+        changes = {name: None if one is None else one.as_json() for name, one in self.changes.items()}
+        return {**self.scores.as_json(), "changes": changes}
+
 
 @dataclass(frozen=True, slots=True)
 class Recalibrated:
@@ -47,6 +58,10 @@ class Recalibrated:
 
     overall: RecalibratedCell
     subsets: dict[str, RecalibratedCell]
+
+    def as_json(self) -> dict[str, Any]:
+        """The parts."""
+        return _parts_json(self.overall, self.subsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,25 @@ class Row:
     all_subsets: bool
     recalibrated: Recalibrated | None
 
+    def as_json(self) -> dict[str, Any]:
+        """Of a model also who brought it, and its figures after recalibration."""
+        row, after = self.row, self.recalibrated
+        about: dict[str, Any] = {}
+        if row is not None:
+            about = {
+                "prompt_version": row.prompt_version,
+                "judged_on": None if row.judged_on is None else row.judged_on.isoformat(),
+                "cost": None if row.cost is None else float(row.cost),
+                "judge": row.judge_id,
+            }
+        return {
+            "model": self.name,
+            **about,
+            "all_subsets": self.all_subsets,
+            **_parts_json(self.overall, self.subsets),
+            **({} if row is None else {"recalibrated": None if after is None else after.as_json()}),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -74,6 +108,16 @@ class Pair:
     half: float
     p: float
     tolerated: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The difference with its interval."""
+        return {
+            "models": [self.better, self.worse],
+            "difference": self.difference,
+            "interval": [self.low, self.high],
+            "p": self.p,
+            "tolerated_label_error": self.tolerated,
+        }
 
     @property
     def low(self) -> float:
@@ -111,17 +155,6 @@ class Leaderboard:
         """All of them."""
         between = [row for row in (self.stacked, self.human) if row is not None]
         return (*self.models, *between, *self.baselines)
-
-
-@dataclass(frozen=True, slots=True)
-class Selections:
-    """The runs of each task that one model selects, over the subsets that it predicts anything of:
-    `all_subsets` of the release, or some."""
-
-    name: str
-    overall: BestOfN
-    subsets: dict[str, BestOfN]
-    all_subsets: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,21 +242,6 @@ def _human(released: ReleasedLabels, turns: Sequence[Predictions] | None) -> tup
     return Row(HUMAN, None, Cell(whole[0], {}), cells, len(cells) == len(released.subsets), None), whole[1]
 
 
-def selections(*, actor: Actor, release: Release) -> list[Selections]:
-    """Best-of-N of every model that has predictions of a release, by name. As many queries."""
-    require(actor, "release.view", release)
-    known = entries(release)
-    released = known.released
-    found = []
-    for one in known.models:
-        by_subset = {
-            released.subsets[place]: _selected(released, one.said, [place]) for place in sorted(one.covered)
-        }
-        overall = _selected(released, one.said, one.covered)
-        found.append(Selections(one.name, overall, by_subset, len(one.covered) == len(released.subsets)))
-    return found
-
-
 def _best_first(row: Row) -> tuple[float, str]:
     value = row.overall.scores.figures["step_accuracy"].value
     return (-value if value is not None else 1.0, row.name)
@@ -235,7 +253,7 @@ def _pairs(released: ReleasedLabels, models: list[Entry], sums: FloatArray) -> t
     whole = [at for at, one in enumerate(models) if len(one.covered) == every]
     if not whole:
         return ()
-    found = differences(compared(released, sums[whole], "step_accuracy"))
+    found = differences(estimated(released, sums[whole], [STEP_ACCURACY])[STEP_ACCURACY])
     pairs = []
     for i, j in permutations(range(len(whole)), 2):
         value, half = float(found.value[i, j]), float(found.half[i, j])
@@ -244,11 +262,6 @@ def _pairs(released: ReleasedLabels, models: list[Entry], sums: FloatArray) -> t
             limit = tolerated(value, half, movable(released, one.said, other.said))
             pairs.append(Pair(one.name, other.name, value, half, float(found.p[i, j]), limit))
     return tuple(sorted(pairs, key=lambda pair: (-pair.difference, pair.better, pair.worse)))
-
-
-def _selected(released: ReleasedLabels, said: Predictions, places: Iterable[int]) -> BestOfN:
-    records = np.isin(released.subset, list(places))
-    return best_of_n(released.only(records), said.only(released, records))
 
 
 def _part(released: ReleasedLabels, counted: _Counted, place: int) -> dict[int, _Scored]:
@@ -280,19 +293,23 @@ def _on(
     tasks = np.unique(released.task[records])
     chosen = [counted.entries[at] for at in there]
     sums = counted.sums[there][:, tasks]
-    every = every_compared(part, sums)
+    every = estimated(part, sums)
     said = [one.said.only(released, records) for one in chosen]
     ranked = _ranked(chosen, every)
     again = [at for at, one in enumerate(chosen) if one.recalibrated is not None]
-    made = [one.recalibrated.only(released, records) for one in chosen if one.recalibrated is not None]
-    after = _recalibrated(part, made, [counted.again[there[at]][tasks] for at in again], every, again)
+    after = {}
+    if again:
+        made = [one.recalibrated.only(released, records) for one in chosen if one.recalibrated is not None]
+        sums_after = np.stack([counted.again[there[at]][tasks] for at in again])
+        before = {name: one.only(again) for name, one in every.items()}
+        after = dict(zip(again, recalibrated_cells(part, made, sums_after, before), strict=True))
     return {
         there[at]: _Scored(Cell(scores, {name: ranked[name].get(at) for name in RANKED}), after.get(at))
-        for at, scores in enumerate(of_compared(part, said, sums, every))
+        for at, scores in enumerate(of_sums(part, said, sums, every))
     }
 
 
-def _ranked(chosen: list[Entry], every: dict[str, Compared]) -> dict[str, dict[int, Rank | None]]:
+def _ranked(chosen: list[Entry], every: dict[str, Estimates]) -> dict[str, dict[int, Rank | None]]:
     """By figure the ranks of models, which are ranked against each other, by place."""
     models = [at for at, one in enumerate(chosen) if one.row is not None]
     if not models:
@@ -300,25 +317,39 @@ def _ranked(chosen: list[Entry], every: dict[str, Compared]) -> dict[str, dict[i
     return {name: dict(zip(models, ranks(every[name].only(models)), strict=True)) for name in RANKED}
 
 
-def _recalibrated(
-    part: ReleasedLabels,
-    made: list[Predictions],
-    sums: list[FloatArray],
-    before: dict[str, Compared],
-    places: list[int],
-) -> dict[int, RecalibratedCell]:
-    """The cells of models after recalibration, by their places among those in `before`."""
-    if not made:
-        return {}
-    stacked = np.stack(sums)
-    after = every_compared(part, stacked)
-    changed = {
-        name: changes(before[name].only(places), after[name], share=figure.percent)
-        for name, figure in FIGURES.items()
-    }
+def recalibrated_cells(
+    part: ReleasedLabels, made: list[Predictions], sums: FloatArray, before: Mapping[str, Estimates]
+) -> list[RecalibratedCell]:
+    """The cells of models after recalibration, of which these are the counts by task, (M, T, COLUMNS), and
+    how they differ from `before`."""
+    after = estimated(part, sums)
+    changed = {name: changes(before[name], one) for name, one in after.items()}
+    return [
+        RecalibratedCell(scores, {name: found[at] for name, found in changed.items()})
+        for at, scores in enumerate(of_sums(part, made, sums, after))
+    ]
+
+
+def as_json(board: Leaderboard) -> dict[str, Any]:
+    """The leaderboard as JSON: unrounded numbers, null with a reason where undefined."""
+    human = board.human
     return {
-        place: RecalibratedCell(scores, {name: changed[name][at] for name in FIGURES})
-        for at, (place, scores) in enumerate(
-            zip(places, of_compared(part, made, stacked, after), strict=True)
-        )
+        "project": board.release.project.slug,
+        "version": board.release.version,
+        "digest": board.release.digest,
+        "models": [
+            {**row.as_json(), "seen_by_annotators": row.row is not None and row.row.pk in board.seen}
+            for row in board.models
+        ],
+        "stacked": None if board.stacked is None else board.stacked.as_json(),
+        "baselines": [row.as_json() for row in board.baselines],
+        "blind_human": None if human is None else {**human.as_json(), "labellings": board.labellings},
+        "pending": board.pending,
+        "pairs": [pair.as_json() for pair in board.pairs],
     }
+
+
+def _parts_json(
+    overall: Cell | RecalibratedCell, subsets: Mapping[str, Cell | RecalibratedCell]
+) -> dict[str, Any]:
+    return {"overall": overall.as_json(), "subsets": {name: cell.as_json() for name, cell in subsets.items()}}

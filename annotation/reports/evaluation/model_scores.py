@@ -9,7 +9,7 @@ import numpy as np
 
 from annotation.core.figures.first_errors import FirstErrors
 from annotation.core.figures.measure import IntArray
-from annotation.core.scoring import Predictions, ReleasedLabels, Scores
+from annotation.core.scoring import Scores
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.details import (
     Costs,
@@ -23,16 +23,13 @@ from annotation.core.scoring.details import (
     offsets,
     worst,
 )
-from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.fitted import read
-from annotation.core.scoring.ranks import changes
-from annotation.core.scoring.scores import Compared, every_compared, of_compared
+from annotation.core.scoring.scores import estimated, of_sums
 from annotation.models import PredictionSet
 from annotation.policies import Actor, require
 
 from ..shared.release_labels import outline, predictions
-from .leaderboard import RecalibratedCell
-from .score_json import recalibrated_cell_json, scores_json
+from .leaderboard import RecalibratedCell, recalibrated_cells
 
 WORST: Final = 20
 """So many trajectories are listed."""
@@ -75,10 +72,14 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
     ordinals = np.flatnonzero(covered)
     made = read(row.recalibrated if known.fitted else None, whole)
     sums = task_sums(released, said)[None]
-    every = every_compared(released, sums)
+    every = estimated(released, sums)
+    recalibrated = None
+    if made is not None:
+        after = made.only(whole, covered)
+        (recalibrated,) = recalibrated_cells(released, [after], task_sums(released, after)[None], every)
     return ModelScores(
-        scores=of_compared(released, [said], sums, every)[0],
-        recalibrated=None if made is None else recalibrated_cell(released, made.only(whole, covered), every),
+        scores=of_sums(released, [said], sums, every)[0],
+        recalibrated=recalibrated,
         confusion=confusion(released, said),
         offsets=offsets(released, said),
         lengths=by_length(released, said),
@@ -96,21 +97,6 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
     )
 
 
-def recalibrated_cell(
-    released: ReleasedLabels, made: Predictions, before: dict[str, Compared]
-) -> RecalibratedCell:
-    """The scores of one model after recalibration, and how they differ from those `before`."""
-    sums = task_sums(released, made)[None]
-    after = every_compared(released, sums)
-    return RecalibratedCell(
-        of_compared(released, [made], sums, after)[0],
-        {
-            name: changes(before[name], after[name], share=figure.percent)[0]
-            for name, figure in FIGURES.items()
-        },
-    )
-
-
 def _costs_json(found: Costs) -> dict[str, Any]:
     shown = {
         "usd_per_100_trajectories": found.per_hundred,
@@ -122,14 +108,12 @@ def _costs_json(found: Costs) -> dict[str, Any]:
 def as_json(found: ModelScores) -> dict[str, Any]:
     """The same as JSON: unrounded numbers, null with a reason where undefined."""
     return {
-        "overall": scores_json(found.scores),
-        "recalibrated": None if found.recalibrated is None else recalibrated_cell_json(found.recalibrated),
+        "overall": found.scores.as_json(),
+        "recalibrated": None if found.recalibrated is None else found.recalibrated.as_json(),
         "confusion": found.confusion.tolist(),
         "first_errors": asdict(found.offsets),
         "cost": _costs_json(found.costs),
-        "by_length": [
-            {"from": part.low, "to": part.high, **scores_json(part.scores)} for part in found.lengths
-        ],
+        "by_length": [{"from": part.low, "to": part.high, **part.scores.as_json()} for part in found.lengths],
         "by_position": [
             {"from": one.low, "to": one.high, "steps": one.steps, "right": one.right} for one in found.places
         ],

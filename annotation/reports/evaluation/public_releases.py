@@ -9,7 +9,6 @@ from annotation.policies import OPERATOR, require_published
 
 from .leaderboard import Leaderboard, Row, leaderboard
 from .leaderboard_entries import ALWAYS_PLUS, BASELINES, MAJORITY, STACKED, TRAINED
-from .score_json import cell_json
 
 # rows that are no model and no person either: nobody's labels are scored in public
 RULES = (ALWAYS_PLUS, MAJORITY, TRAINED, STACKED)
@@ -30,15 +29,15 @@ def public_rows(board: Leaderboard) -> list[Row]:
     return [row for row in board.rows if row.row is not None or row.name in RULES]
 
 
-def public_leaderboard_json(board: Leaderboard) -> list[dict[str, Any]]:
+def as_json(board: Leaderboard) -> list[dict[str, Any]]:
     """The same as JSON: names and figures, and nothing of who brought them or what they cost."""
     return [
         {
             "model": row.name,
             "baseline": row.row is None and row.name in BASELINES,
             "all_subsets": row.all_subsets,
-            "overall": cell_json(row.overall),
-            "subsets": {name: cell_json(cell) for name, cell in row.subsets.items()},
+            "overall": row.overall.as_json(),
+            "subsets": {name: cell.as_json() for name, cell in row.subsets.items()},
         }
         for row in public_rows(board)
     ]

@@ -15,8 +15,7 @@ import numpy as np
 from django.db.models import Count
 
 from annotation import models as m
-from annotation.core.figures.bootstrap import MIN_TASKS
-from annotation.core.figures.measure import NO_SPREAD
+from annotation.core.figures.measure import MIN_TASKS, NO_SPREAD
 from annotation.core.i18n import translatable
 from annotation.core.influence import experiment_effects as core
 from annotation.core.influence.arm_figures import FEW_TO_TELL, LabelPairTables, ResampledMeasure, estimates

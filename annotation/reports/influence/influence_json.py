@@ -8,7 +8,6 @@ from typing import Any
 from annotation.core.figures.measure import Measure
 from annotation.core.influence.arm_figures import ArmDifference
 
-from ..agreement.report import measure_json
 from ..shared.label_changes import ChangeRates
 from .experiment_report import PairFigures, Tested, Trial
 from .report import ArmFigures, Contrast, Influence, Line
@@ -75,8 +74,8 @@ def _pair_json(one: PairFigures) -> dict[str, Any]:
         "arms": list(one.arms),
         "tasks": one.tasks,
         "pairs": one.pairs,
-        "percent_agreement": measure_json(one.agreement.measure),
-        "kappa": measure_json(one.kappa.measure),
+        "percent_agreement": one.agreement.measure.as_json(),
+        "kappa": one.kappa.measure.as_json(),
     }
 
 
@@ -97,8 +96,8 @@ def _line_json(line: Line) -> dict[str, Any]:
         "who": line.who,
         "judge": line.judge or None,
         "values": line.basis,
-        "percent_agreement": measure_json(line.agreement.measure),
-        "kappa": measure_json(line.kappa.measure),
+        "percent_agreement": line.agreement.measure.as_json(),
+        "kappa": line.kappa.measure.as_json(),
     }
 
 
@@ -115,7 +114,7 @@ def _contrast_json(contrast: Contrast) -> dict[str, Any]:
 
 def _difference_json(found: ArmDifference) -> dict[str, Any]:
     return {
-        **measure_json(found.measure),
+        **found.measure.as_json(),
         "standard_error": found.se,
         "minimum_detectable_effect": found.mde,
         "minimum_detectable_effect_reason": found.mde_reason,
@@ -124,7 +123,7 @@ def _difference_json(found: ArmDifference) -> dict[str, Any]:
 
 def _change_rates_json(rates: ChangeRates) -> dict[str, Any]:
     shares = {
-        field.name: measure_json(value)
+        field.name: value.as_json()
         for field in fields(rates.changes)
         if isinstance(value := getattr(rates.changes, field.name), Measure)
     }

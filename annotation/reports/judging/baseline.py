@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from annotation.core.baseline.training import KEPT_FIGURES
 from annotation.core.i18n import translatable
 from annotation.core.judging.kinds import KINDS
+from annotation.core.scoring.figures import JUDGE_FIGURES
 from annotation.models import Judge
 
 MEASURES: Final[tuple[tuple[str, str, str], ...]] = (
-    ("step_accuracy", "StepAcc", "always_plus_one"),
-    ("first_error_accuracy", "FirstErrAcc", "always_plus_one"),
-    ("kappa", "κ", "always_plus_one"),
-    ("quadratic_kappa", translatable("Quadratic κ"), "always_plus_one"),
+    *((name, JUDGE_FIGURES[name].title, "always_plus_one") for name in KEPT_FIGURES),
     ("outcome_accuracy", translatable("Outcome"), "always_plus_one"),
     ("log_loss", translatable("Log-loss"), "shares"),
     ("brier", translatable("Brier score"), "shares"),
@@ -96,7 +95,7 @@ def lines(found: BaselineTraining) -> list[str]:
         f"Trained on {source}: {found.steps:,} steps, {found.trajectories:,} trajectories, "
         f"{found.tasks:,} tasks. Cross-validation by task, {found.folds} folds:",
         *(
-            f"  {one.title:<12} {_number(one.value)}{_interval(one)}   "
+            f"  {one.title:<20} {_number(one.value)}{_interval(one)}   "
             f"{beside[one.reference_name]} {_number(one.reference)}"
             for one in found.figures
         ),

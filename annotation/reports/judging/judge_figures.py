@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-import numpy as np
 from django.db.models import OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
-from annotation.core.agreement.judge_scores import MISSING, JudgeScores, judged
+from annotation.core.scoring.judges import JudgedSteps, JudgeScores, judge_scores
+from annotation.core.scoring.labels import MISSING
 from annotation.core.vocabulary import RESOLVED, SETTLED, AssignmentState
 from annotation.models.blindness import BLIND_VALUE
 from annotation.policies import Actor, require
 
-from ..agreement.report import measure_json
 from ..shared.integer_rows import Integers, integer_rows
 
 
@@ -56,61 +55,83 @@ def judge_agreement(
     subsets = dict(
         m.Subset.objects.filter(project=judge.project_id).order_by("name").values_list("pk", "name")
     )
-    its = _Chosen(judge, run)
     return JudgeAgreement(
-        judge=judge,
-        consensus=_parts(judge, _consensus_steps(its), _consensus_outcomes(its), subsets, intervals),
-        blind=_parts(judge, _blind_steps(its), _blind_outcomes(its), subsets, intervals),
+        judge, *(_parts(judge, run, labels, subsets, intervals) for labels in (_consensus(), _blind()))
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """The compared suggestions: all of a judge, or those of one of its runs."""
+class _Labels(NamedTuple):
+    """One kind of people's labels: rows of steps and of outcomes, and what their columns are called: of the
+    trajectory, of what counts as one (`unit`), and of the label."""
 
-    judge: m.Judge
-    run: int | None
+    steps: QuerySet[Any, Any]
+    outcomes: QuerySet[Any, Any]
+    trajectory: str
+    unit: str
+    value: str
 
-    def of(self, trajectory: str) -> dict[str, Any]:
-        """The filter for rows that name their trajectory so."""
-        there = {
-            f"{trajectory}__suggestions__judge": self.judge,
-            f"{trajectory}__suggestions__live": True,
-            f"{trajectory}__live": True,
-        }
-        return there if self.run is None else {**there, f"{trajectory}__suggestions__run": self.run}
+
+def _consensus() -> _Labels:
+    resolved = {"trajectory__state__in": RESOLVED}
+    steps, outcomes = m.Consensus.objects.filter(**resolved), m.OutcomeConsensus.objects.filter(**resolved)
+    return _Labels(steps, outcomes, "trajectory", "trajectory", "value")
+
+
+def _blind() -> _Labels:
+    settled = {
+        "assignment__trajectory__state__in": SETTLED,
+        "assignment__state": AssignmentState.SUBMITTED,
+    }
+    steps, outcomes = (
+        labels.objects.filter(**settled).annotate(blind=BLIND_VALUE).filter(blind__isnull=False)
+        for labels in (m.Label, m.OutcomeLabel)
+    )
+    return _Labels(steps, outcomes, "assignment__trajectory", "assignment", "blind")
 
 
 def _parts(
-    judge: m.Judge,
-    steps: QuerySet[Any, Any],
-    outcomes: QuerySet[Any, Any],
-    subsets: dict[int, str],
-    intervals: bool,
+    judge: m.Judge, run: int | None, labels: _Labels, subsets: dict[int, str], intervals: bool
 ) -> tuple[SubsetScores, ...]:
-    of_steps, of_outcomes = integer_rows(steps, 7), integer_rows(outcomes, 6)
+    both = {"suggested": its_label(judge, "step"), "recalibrated": its_label(judge, "step", "recalibrated")}
+    steps = labels.steps.annotate(**both).order_by(labels.trajectory, labels.unit, "step__ordinal")
+    outcomes = labels.outcomes.annotate(suggested=_its_outcome(judge, labels.trajectory))
+    *columns, recalibrated = _columns(judge, run, labels, steps, "suggested", "recalibrated")
+    of_steps = JudgedSteps(*columns)
+    after = replace(of_steps, judge=recalibrated)
+    of_outcomes = JudgedSteps(
+        *_columns(judge, run, labels, outcomes.order_by(labels.trajectory, labels.unit), "suggested")
+    )
 
     def part(pk: int | None, name: str) -> SubsetScores:
-        *people, suggested, recalibrated = _of_subset(of_steps, pk).T
-
-        def beside(said: Integers, *, intervals: bool = False) -> JudgeScores:
-            return judged(np.column_stack([*people, said]), intervals=intervals)
-
+        told, outcome, then = (
+            every if pk is None else every.where(every.subset == pk)
+            for every in (of_steps, of_outcomes, after)
+        )
         return SubsetScores(
             name,
-            beside(suggested, intervals=intervals),
-            judged(_of_subset(of_outcomes, pk)),
-            beside(np.ones_like(suggested)),
-            beside(recalibrated, intervals=intervals) if judge.recalibrate else None,
+            judge_scores(told, intervals=intervals),
+            judge_scores(outcome),
+            judge_scores(told.plus()),
+            judge_scores(then, intervals=intervals) if judge.recalibrate else None,
         )
 
     return (part(None, ""), *(part(pk, name) for pk, name in subsets.items()))
 
 
-def _of_subset(rows: Integers, pk: int | None) -> Integers:
-    """The rows of one subset, which is their first column; of all for None."""
-    subset, *_ = rows.T
-    return rows if pk is None else rows[subset == pk]
+def _columns(
+    judge: m.Judge, run: int | None, labels: _Labels, rows: QuerySet[Any, Any], *said: str
+) -> list[Integers]:
+    """Subset, task, unit, label and what the judge has `said`, of trajectories that it has suggestions for
+    (of one `run`, if that is given)."""
+    path = labels.trajectory
+    its = {
+        f"{path}__suggestions__judge": judge,
+        f"{path}__suggestions__live": True,
+        f"{path}__live": True,
+        **({} if run is None else {f"{path}__suggestions__run": run}),
+    }
+    names = (f"{path}__subset", f"{path}__task", labels.unit, labels.value, *said)
+    return list(integer_rows(rows.filter(**its).values_list(*names), len(names)).T)
 
 
 def its_label(judge: m.Judge, step: str, column: str = "value") -> Coalesce:
@@ -124,124 +145,23 @@ def _its_outcome(judge: m.Judge, trajectory: str) -> Coalesce:
     return Coalesce(Subquery(suggestion.values("outcome")[:1]), Value(MISSING))
 
 
-def _consensus_steps(its: _Chosen) -> QuerySet[Any, Any]:
-    return (
-        m.Consensus.objects.filter(
-            **its.of("trajectory"),
-            trajectory__state__in=RESOLVED,
-        )
-        .annotate(
-            suggested=its_label(its.judge, "step"), recalibrated=its_label(its.judge, "step", "recalibrated")
-        )
-        .order_by("trajectory", "step__ordinal")
-        .values_list(
-            "trajectory__subset",
-            "trajectory__task",
-            "trajectory",
-            "step__ordinal",
-            "value",
-            "suggested",
-            "recalibrated",
-        )
-    )
-
-
-def _consensus_outcomes(its: _Chosen) -> QuerySet[Any, Any]:
-    return (
-        m.OutcomeConsensus.objects.filter(
-            **its.of("trajectory"),
-            trajectory__state__in=RESOLVED,
-        )
-        .annotate(suggested=_its_outcome(its.judge, "trajectory"), position=Value(0))
-        .order_by("trajectory")
-        .values_list("trajectory__subset", "trajectory__task", "trajectory", "position", "value", "suggested")
-    )
-
-
-def _blind_steps(its: _Chosen) -> QuerySet[Any, Any]:
-    return (
-        m.Label.objects.filter(
-            **its.of("assignment__trajectory"),
-            assignment__trajectory__state__in=SETTLED,
-            assignment__state=AssignmentState.SUBMITTED,
-        )
-        .annotate(
-            blind=BLIND_VALUE,
-            suggested=its_label(its.judge, "step"),
-            recalibrated=its_label(its.judge, "step", "recalibrated"),
-        )
-        .filter(blind__isnull=False)
-        .order_by("assignment__trajectory", "assignment", "step__ordinal")
-        .values_list(
-            "assignment__trajectory__subset",
-            "assignment__trajectory__task",
-            "assignment",
-            "step__ordinal",
-            "blind",
-            "suggested",
-            "recalibrated",
-        )
-    )
-
-
-def _blind_outcomes(its: _Chosen) -> QuerySet[Any, Any]:
-    return (
-        m.OutcomeLabel.objects.filter(
-            **its.of("assignment__trajectory"),
-            assignment__trajectory__state__in=SETTLED,
-            assignment__state=AssignmentState.SUBMITTED,
-        )
-        .annotate(
-            blind=BLIND_VALUE, suggested=_its_outcome(its.judge, "assignment__trajectory"), position=Value(0)
-        )
-        .filter(blind__isnull=False)
-        .order_by("assignment")
-        .values_list(
-            "assignment__trajectory__subset",
-            "assignment__trajectory__task",
-            "assignment",
-            "position",
-            "blind",
-            "suggested",
-        )
-    )
-
-
 def as_json(report: JudgeAgreement) -> dict[str, Any]:
     """The report as JSON: unrounded numbers, null with a reason where undefined."""
     return {
         "judge": report.judge.name,
-        "consensus": _scores_json(report.consensus),
-        "blind": _scores_json(report.blind),
+        "consensus": _parts_json(report.consensus),
+        "blind": _parts_json(report.blind),
     }
 
 
-def _scores_json(parts: tuple[SubsetScores, ...]) -> dict[str, Any]:
+def _parts_json(parts: tuple[SubsetScores, ...]) -> dict[str, Any]:
     rows = {
         part.subset: {
-            "steps": scores_json(part.steps),
-            "outcome": scores_json(part.outcome),
-            "always_plus": scores_json(part.always_plus),
-            "recalibrated": None if part.recalibrated is None else scores_json(part.recalibrated),
+            "steps": part.steps.as_json(),
+            "outcome": part.outcome.as_json(),
+            "always_plus": part.always_plus.as_json(),
+            "recalibrated": None if part.recalibrated is None else part.recalibrated.as_json(),
         }
         for part in parts
     }
     return {"overall": rows.pop(""), "subsets": rows}
-
-
-def scores_json(figures: JudgeScores) -> dict[str, Any]:
-    """Figures of one judge: measures as in the agreement report, counts beside them."""
-    return {
-        "steps": figures.steps,
-        "answered": figures.answered,
-        "missing": figures.missing,
-        "trajectories": figures.trajectories,
-        "tasks": figures.tasks,
-        "step_accuracy": measure_json(figures.step_accuracy),
-        "percent_agreement": measure_json(figures.agreement),
-        "kappa": measure_json(figures.kappa),
-        "quadratic_kappa": measure_json(figures.kappa_quadratic),
-        "first_error_accuracy": measure_json(figures.first_error),
-        "strict_first_error_accuracy": measure_json(figures.first_error_strict),
-        "confusion": figures.confusion.tolist(),
-    }

@@ -14,13 +14,13 @@ from django.db.models import OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
-from annotation.core.agreement.judge_scores import MISSING, JudgeScores, judged
+from annotation.core.scoring.judges import JudgedSteps, JudgeScores, judge_scores
+from annotation.core.scoring.labels import MISSING
 from annotation.core.vocabulary import RESOLVED
 from annotation.policies import Actor, require
 
 from ..shared.integer_rows import Integers, integer_rows
 from .estimates import RunEstimate, estimate_for
-from .judge_figures import scores_json
 from .run_selection import ALL, pending_trajectories
 
 
@@ -70,7 +70,7 @@ def tried(*, viewer: Actor, sample: m.WorkshopSample) -> list[TriedPrompt]:
         TriedPrompt(
             trial=None,
             prompt_version=sample.judge.prompt_version,
-            scores=judged(_steps(sample, sample.judge)[1], intervals=True),
+            scores=judge_scores(_judged(sample, sample.judge)[1], intervals=True),
             cost=None,
             run=None,
         ),
@@ -83,7 +83,7 @@ def _tried(sample: m.WorkshopSample, trial: m.Judge) -> TriedPrompt:
     return TriedPrompt(
         trial=trial,
         prompt_version=trial.prompt_version,
-        scores=judged(_steps(sample, trial)[1], intervals=True),
+        scores=judge_scores(_judged(sample, trial)[1], intervals=True),
         cost=runs.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
         run=runs.order_by("-created_at", "-pk").first(),
     )
@@ -122,19 +122,20 @@ def changes(*, viewer: Actor, sample: m.WorkshopSample, trial: m.Judge) -> list[
     What it tells is for `services.noted_reads` to note. Raises Denied.
     """
     require(viewer, "suggest", sample.judge)
-    step, rows = _steps(sample, sample.judge)
-    _subset, _task, trajectory, _position, consensus, old = rows.T
-    *_, new = _steps(sample, trial)[1].T
-    differ = np.isin(trajectory, list(_asked(trial))) & (old != new)
-    known = m.Step.objects.filter(pk__in=step[differ].tolist())
-    steps = {
-        pk: (name, index)
-        for pk, name, index in known.values_list("pk", "trajectory__record_id", "message_index")
+    step, old = _judged(sample, sample.judge)
+    _, new = _judged(sample, trial)
+    differ = np.isin(old.trajectory, list(_asked(trial))) & (old.judge != new.judge)
+    steps = m.Step.objects.filter(pk__in=step[differ].tolist())
+    names = {
+        pk: (record_id, index)
+        for pk, record_id, index in steps.values_list("pk", "trajectory__record_id", "message_index")
     }
-    found = zip(*(column[differ].tolist() for column in (trajectory, step, consensus, old, new)), strict=True)
+    columns = (old.trajectory, step, old.people, old.judge, new.judge)
     return [
-        TrialDifference(trajectory, step, *steps[step], consensus, _value(old), _value(new))
-        for trajectory, step, consensus, old, new in found
+        TrialDifference(trajectory, pk, *names[pk], consensus, _value(before), _value(after))
+        for trajectory, pk, consensus, before, after in zip(
+            *(column[differ].tolist() for column in columns), strict=True
+        )
     ]
 
 
@@ -146,9 +147,8 @@ def _value(found: int) -> int | None:
     return None if found == MISSING else found
 
 
-def _steps(sample: m.WorkshopSample, judge: m.Judge) -> tuple[Integers, Integers]:
-    """The steps (n,), and of each (n, 6), as `judged` takes it: subset, task, trajectory, position, resolved
-    label, the judge's."""
+def _judged(sample: m.WorkshopSample, judge: m.Judge) -> tuple[Integers, JudgedSteps]:
+    """The steps of the sample that are resolved, by pk, with the resolved labels and the judge's."""
     label = m.SuggestedLabel.stored.filter(suggestion__judge=judge, step=OuterRef("step")).order_by()
     rows = (
         m.Consensus.objects.filter(
@@ -157,10 +157,9 @@ def _steps(sample: m.WorkshopSample, judge: m.Judge) -> tuple[Integers, Integers
         .annotate(suggested=Coalesce(Subquery(label.values("value")[:1]), Value(MISSING)))
         .order_by("trajectory", "step__ordinal")
     )
-    columns = ("trajectory__subset", "trajectory__task", "trajectory", "step__ordinal", "value", "suggested")
-    table = integer_rows(rows.values_list("step", *columns), 1 + len(columns))
-    step, *found = table.T
-    return step, np.column_stack(found)
+    columns = ("step", "trajectory__subset", "trajectory__task", "trajectory", "value", "suggested")
+    step, *judged = integer_rows(rows.values_list(*columns), len(columns)).T
+    return step, JudgedSteps(*judged)
 
 
 def as_json(found: Sequence[TriedPrompt]) -> list[dict[str, Any]]:
@@ -172,7 +171,7 @@ def as_json(found: Sequence[TriedPrompt]) -> list[dict[str, Any]]:
             "cost": None if one.cost is None else str(one.cost),
             "run": None if one.run is None else one.run.pk,
             "state": None if one.run is None else one.run.state,
-            **scores_json(one.scores),
+            **one.scores.as_json(),
         }
         for one in found
     ]

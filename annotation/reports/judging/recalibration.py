@@ -94,21 +94,7 @@ def material(judge: m.Judge) -> RecalibrationMaterial:
         6,
     )
     subset, task, trajectory, step, suggested, consensus = rows.T
-    first = np.unique(trajectory, return_index=True)[1]
-    record = np.cumsum(np.isin(np.arange(len(rows)), first)) - 1
-    subsets, places = np.unique(subset[first], return_inverse=True)
-    known = ReleasedLabels(
-        subsets=tuple(str(one) for one in subsets),
-        record_id=tuple(str(one) for one in trajectory[first]),
-        policy_model=("",) * len(first),
-        subset=places,
-        task=_tasks(judge, task[first]),
-        sample=np.zeros(len(first), dtype=np.int64),
-        outcome=np.zeros(len(first), dtype=np.int64),
-        record=record,
-        message_index=step,
-        value=consensus,
-    )
+    known = ReleasedLabels.of_steps(subset, _tasks(judge, task), trajectory, consensus, step)
     said = Predictions.constant(suggested, known.outcome)
     return RecalibrationMaterial(known, said, consensus != MISSING, step)
 

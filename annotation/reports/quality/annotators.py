@@ -32,7 +32,6 @@ from annotation.models.blindness import with_blind_values
 from annotation.policies import Actor, allowed, require
 
 from ..agreement.paired_labels import paired_rows
-from ..agreement.pictures import measure_json
 from ..agreement.report import FEWEST
 from .drift import Drift, drift, drift_json
 
@@ -281,9 +280,9 @@ def as_json(found: AnnotatorFigures) -> dict[str, Any]:
         "confirmed_proposals": found.confirmed,
         "reveals": found.reveals,
         "compared_trajectories": found.compared,
-        "percent_agreement": shown(measure_json(found.agreement)),
-        "kappa": shown(measure_json(found.kappa)),
-        "with_consensus": shown(measure_json(found.with_consensus)),
+        "percent_agreement": shown(found.agreement.as_json()),
+        "kappa": shown(found.kappa.as_json()),
+        "with_consensus": shown(found.with_consensus.as_json()),
         "leaning": lean and {**asdict(lean), "words": list(lean.words)},
         "weeks": [shown({**asdict(week), "monday": week.monday.isoformat()}) for week in found.weeks],
         "drift": found.drift and drift_json(found.drift),

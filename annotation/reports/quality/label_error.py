@@ -13,8 +13,6 @@ from annotation.core.vocabulary import RESOLVED, AssignmentState, RecheckKind
 from annotation.models.blindness import BLIND_VALUE
 from annotation.policies import Actor, require
 
-from ..agreement.pictures import measure_json
-
 
 def certified_error(*, viewer: Actor, project: m.Project) -> LabelError:
     """The label error of a project alone, which adjudicators may know too: a release holds it. Two
@@ -81,7 +79,7 @@ def rechecked_trajectories(project: m.Project) -> list[tuple[int, int, int, int]
 def error_json(error: LabelError) -> dict[str, Any]:
     """A label error with its bound as JSON, null with a reason where undefined."""
     return {
-        **measure_json(error.error),
+        **error.error.as_json(),
         "bound": error.bound,
         "bound_reason": error.bound_reason,
         "design_effect": error.deff,

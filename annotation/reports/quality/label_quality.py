@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from django.db.models import Count, OuterRef, Q, Subquery, Sum
 
 from annotation import models as m
-from annotation.core.figures.kappa import agreement_values, kappa_values
-from annotation.core.figures.measure import ONE_LABEL, IntArray, Measure, measured
+from annotation.core.agreement.figures import FIGURES
+from annotation.core.figures.measure import IntArray, Measure
 from annotation.core.i18n import translatable
 from annotation.core.rechecks.label_error import (
     FEWEST_WITHOUT_ERROR,
@@ -27,7 +27,6 @@ from annotation.core.vocabulary import RESOLVED, VALUES, AssignmentState, Rechec
 from annotation.models.blindness import BLIND_VALUE
 from annotation.policies import Actor, require
 
-from ..agreement.pictures import measure_json
 from .label_error import Strata, error_json, error_of, rechecked_trajectories, strata_of, third_labels
 
 FEWEST: Final = 30
@@ -198,11 +197,12 @@ def _retest(name: str, table: IntArray) -> Retest:
     n = int(table.sum())
     if name and n < FEWEST:
         return Retest(name, Measure(None, n, TOO_FEW), Measure(None, n, TOO_FEW))
-    return Retest(
-        name,
-        measured(float(agreement_values(table)), n, NO_RETEST, empty=NO_RETEST),
-        measured(float(kappa_values(table)), n, ONE_LABEL, empty=NO_RETEST),
+    sums = table.ravel().astype(np.float64)
+    agreement, kappa = (
+        replace(figure, empty=NO_RETEST).measure(float(figure.values(sums)), n)
+        for figure in (FIGURES["percent_agreement"], FIGURES["kappa"])
     )
+    return Retest(name, agreement, kappa)
 
 
 def _labels(project: m.Project) -> list[tuple[int, int, int]]:
@@ -247,13 +247,13 @@ def as_json(found: LabelQuality) -> dict[str, Any]:
         "resolved": {"trajectories": found.resolved, "steps": found.steps, "person_hours": found.hours},
         "tasks_needed": found.needed,
         "label_error": error_json(error),
-        "effective_labels_per_hour": measure_json(found.effective),
+        "effective_labels_per_hour": found.effective.as_json(),
         "strata": [asdict(line) for line in found.strata],
         "retests": [
             {
                 "annotator": one.name or None,
-                "agreement": measure_json(one.agreement),
-                "kappa": measure_json(one.kappa),
+                "agreement": one.agreement.as_json(),
+                "kappa": one.kappa.as_json(),
             }
             for one in found.retests
         ],

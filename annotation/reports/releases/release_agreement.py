@@ -13,12 +13,11 @@ import numpy as np
 from annotation import models as m
 from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.pairs import BoolArray
-from annotation.core.agreement.summary import Summary, summarise
-from annotation.core.figures.measure import IntArray
+from annotation.core.agreement.summary import summarise
+from annotation.core.figures.measure import IntArray, figures_json
 from annotation.core.vocabulary import TrajectoryState
 from annotation.policies import Actor
 
-from ..agreement.pictures import measure_json
 from ..agreement.report import view_of
 
 
@@ -67,10 +66,10 @@ def _figures(counted: CountedRows, chosen: BoolArray | None) -> dict[str, Any]:
         "tasks": steps.n_tasks,
         "annotators": steps.n_annotators,
         "headline": steps.headline,
-        "overall": _json(steps),
-        "outcome": {"n": outcomes.n, "figures": _json(outcomes), "confusion": outcomes.table.tolist()},
+        "overall": figures_json(steps.figures),
+        "outcome": {
+            "n": outcomes.n,
+            "figures": figures_json(outcomes.figures),
+            "confusion": outcomes.table.tolist(),
+        },
     }
-
-
-def _json(summary: Summary) -> dict[str, Any]:
-    return {name: measure_json(measure) for name, measure in summary.figures.items()}

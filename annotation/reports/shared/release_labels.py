@@ -6,15 +6,17 @@ import json
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from annotation.core.baseline import training
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
-from annotation.core.scoring import Predictions, ReleasedLabels
-from annotation.core.scoring.fitted import METHOD
+from annotation.core.scoring import Predictions, ReleasedLabels, recalibration
 from annotation.models import PredictionSet, Release, ReleaseOutline, ReleaseRecord
 
 RECORDS_AT_ONCE = 100
+METHOD: Final = f"{recalibration.VERSION} {training.METHOD}"
+"""Changes with every change of what comes out of a fit: what was kept before is fitted again."""
 
 
 @dataclass(frozen=True, slots=True)

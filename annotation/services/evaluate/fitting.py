@@ -24,11 +24,12 @@ from annotation.core.baseline.training import TrainingExample, task_of, unseen_l
 from annotation.core.judging import JudgeInput
 from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.scoring.blind import packed_blind
-from annotation.core.scoring.fitted import METHOD, kept
+from annotation.core.scoring.fitted import kept
 from annotation.core.scoring.recalibration import recalibrated, stacked
 from annotation.core.seed import SEED
 from annotation.models import PredictionSet, Release, ReleaseOutline
 from annotation.reports.shared import release_labels as report
+from annotation.reports.shared.release_labels import METHOD
 
 from ..job_lease import passed
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.core.agreement.figures import FIGURES, OUTCOME_FIGURES, Figure
+from annotation.core.agreement.figures import FIGURES, OUTCOME_FIGURES
 from annotation.core.agreement.summary import Summary
+from annotation.core.figures.figure import Figure
 from frontend.pages.agreement.charts import Charts
 
 

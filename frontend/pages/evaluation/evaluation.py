@@ -14,7 +14,7 @@ from annotation.core.scoring.best_of_n import RULES, BestOfN
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.vocabulary import VALUES
 from annotation.reports.evaluation.benchmark import Benchmark, Relation, benchmark
-from annotation.reports.evaluation.leaderboard import Selections, selections
+from annotation.reports.evaluation.best_of_n import Selections, selections
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
 from frontend.pages.shared.common import open_project
 from frontend.rendering import charts

@@ -12,8 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
 from annotation.core.errors import TristepError
-from annotation.core.figures.bootstrap import MIN_TASKS
-from annotation.core.figures.measure import Measure
+from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.label_files import MAX_REQUEST
 from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.core.scoring.scores import too_few_tasks

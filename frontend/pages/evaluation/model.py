@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
-from annotation.core.figures.bootstrap import MIN_TASKS
+from annotation.core.figures.measure import MIN_TASKS
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.core.text import escape

@@ -23,7 +23,7 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from annotation import policies
 from annotation.core.errors import TooMany
-from annotation.core.figures.bootstrap import MIN_TASKS
+from annotation.core.figures.measure import MIN_TASKS
 from annotation.core.i18n import translatable
 from annotation.core.releases.record_format import file_name
 from annotation.core.scoring.figures import FIGURES

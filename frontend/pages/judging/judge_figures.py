@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
+from annotation.core.figures.figure import Figure
+from annotation.core.scoring.figures import JUDGE_FIGURES
+from annotation.language import translated
 from annotation.models import Judge
 from annotation.reports.judging.judge_figures import SubsetScores, judge_agreement
 from frontend.pages.shared.common import ProjectPage
-from frontend.templatetags.tristep import figure, percent
+from frontend.pages.shared.figure_cells import measure_cell
 
-FIGURES: Final = (
-    ("step_accuracy", "StepAcc", True),
-    ("first_error", "FirstErrAcc", True),
-    ("kappa", gettext_lazy("Cohen’s κ"), False),
-    ("kappa_quadratic", gettext_lazy("Quadratic κ"), False),
-)
+SHOWN: Final = ("step_accuracy", "first_error_accuracy", "kappa", "quadratic_kappa")
 
 
 def compared(
@@ -32,8 +29,12 @@ def compared(
     ]
     there = [(title, part) for title, part in parts if part.steps.steps]
     rows = [
-        {"title": title, "percent": percent, "cells": [c for _t, part in there for c in _cells(part, name)]}
-        for name, title, percent in FIGURES
+        {
+            "title": translated(figure.title),
+            "percent": figure.percent,
+            "cells": [cell for _title, part in there for cell in _cells(part, figure)],
+        }
+        for figure in (JUDGE_FIGURES[name] for name in SHOWN)
     ]
     columns = [
         {
@@ -47,21 +48,12 @@ def compared(
     return (rows if there else []), columns
 
 
-def _cells(part: SubsetScores, name: str) -> list[dict[str, Any]]:
-    """A figure of the judge, and the same for somebody who says +1 to everything."""
-    return [
-        *(
-            {"measure": getattr(said, name), "reference": False, **_bounds(getattr(said, name), name)}
-            for said in (part.steps, part.recalibrated)
-            if said is not None
-        ),
-        {"measure": getattr(part.always_plus, name), "reference": True, "low": None},
-    ]
-
-
-def _bounds(measure: Any, name: str) -> dict[str, Any]:
-    interval = measure.interval
-    if interval is None or interval.low is None:
-        return {"low": None, "high": None}
-    form = figure if "kappa" in name else percent
-    return {"low": form(interval.low), "high": form(interval.high)}
+def _cells(part: SubsetScores, figure: Figure) -> list[dict[str, Any]]:
+    """A figure of the judge, raw and recalibrated, and the same for somebody who says +1 to everything."""
+    found = []
+    for said in (part.steps, part.recalibrated, part.always_plus):
+        if said is not None:
+            measure = said.figures[figure.name]
+            ends = measure_cell(measure, is_share=figure.percent)
+            found.append({**ends, "measure": measure, "reference": said is part.always_plus})
+    return found

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import policies
 from annotation.core.agreement.figures import FIGURES as AGREEMENT_FIGURES
 from annotation.core.errors import Conflict, Invalid
+from annotation.core.figures.measure import Measure
 from annotation.core.releases.exports import PLAIN, export_options
 from annotation.core.releases.record_format import (
     MANIFEST,
@@ -29,7 +30,6 @@ from annotation.core.releases.record_format import (
 from annotation.core.text import unescape
 from annotation.language import translated
 from annotation.models import Release
-from annotation.reports.agreement.pictures import measure_of
 from annotation.services import release as service
 from frontend.forms import add_errors
 from frontend.forms.releases import PublicForm, WithdrawForm
@@ -131,7 +131,7 @@ def agreement(manifest: dict[str, Any]) -> dict[str, Any]:
             "figures": [
                 {
                     "title": AGREEMENT_FIGURES[key].title,
-                    "measure": measure_of(figures.get(key, {})),
+                    "measure": Measure.of_json(figures.get(key, {})),
                     "percent": AGREEMENT_FIGURES[key].percent,
                 }
                 for key in FIGURES

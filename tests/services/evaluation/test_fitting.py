@@ -14,7 +14,7 @@ from annotation.core.errors import Conflict
 from annotation.models import PredictionSet, Release, ReleaseOutline
 from annotation.policies import OPERATOR
 from annotation.reports.evaluation.leaderboard import Leaderboard, leaderboard
-from annotation.reports.evaluation.score_json import leaderboard_json
+from annotation.reports.evaluation.leaderboard import as_json as leaderboard_json
 from annotation.services import evaluate
 from annotation.services.evaluate import fitting
 from tests.fixtures.shared_rows import shared_rows

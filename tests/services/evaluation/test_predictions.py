@@ -14,8 +14,9 @@ from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid
 from annotation.core.scoring import MISSING
 from annotation.models import AuditEvent, PredictionReasons, PredictionSet, Release, ReleaseOutline
 from annotation.policies import OPERATOR
-from annotation.reports.evaluation.leaderboard import leaderboard, selections
-from annotation.reports.evaluation.score_json import leaderboard_json
+from annotation.reports.evaluation.best_of_n import selections
+from annotation.reports.evaluation.leaderboard import as_json as leaderboard_json
+from annotation.reports.evaluation.leaderboard import leaderboard
 from annotation.reports.shared.release_labels import predictions, released_labels
 from annotation.services import evaluate
 from annotation.services import release as releases

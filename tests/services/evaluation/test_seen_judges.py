@@ -9,8 +9,8 @@ import pytest
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Release, Trajectory
 from annotation.policies import OPERATOR
+from annotation.reports.evaluation.leaderboard import as_json as leaderboard_json
 from annotation.reports.evaluation.leaderboard import leaderboard
-from annotation.reports.evaluation.score_json import leaderboard_json
 from annotation.services import assign, evaluate, exposures, label
 from annotation.services import release as releases
 from tests.fixtures.judges import make_imported_judge

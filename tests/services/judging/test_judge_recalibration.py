@@ -51,7 +51,8 @@ def test_recalibration_corrects_what_a_judge_does_every_time_and_stands_beside_i
     assert (judge.recalibration["steps"], judge.recalibration["tasks"]) == (60, 10)
     whole = judge_agreement(viewer=OPERATOR, judge=judge).consensus[0]
     assert whole.recalibrated is not None
-    assert (whole.steps.step_accuracy.value, whole.recalibrated.step_accuracy.value) == (50 / 60, 1.0)
+    raw, after = whole.steps.figures["step_accuracy"], whole.recalibrated.figures["step_accuracy"]
+    assert (raw.value, after.value) == (50 / 60, 1.0)
     answer = Caller(cast.admin).get(f"/judges/{judge.pk}/recalibration/").json()
     assert answer["on"] and answer["fitted"]["steps"] == 60
     said = answer["consensus"]

@@ -197,7 +197,7 @@ def test_estimate_is_free_and_the_command_shows_the_figures(
     call_command("suggest", cast.project.slug, judge="Baseline")
     said = capsys.readouterr().err
     assert "60 steps, 20 trajectories, 10 tasks" in said
-    assert "StepAcc      1.0000   always +1 0.8333" in said
+    assert "StepAcc              1.0000   always +1 0.8333" in said
     assert "κ            1.0000   always +1 0.0000" in said
     assert f"{len(rows)} of {len(rows)} trajectories suggested" in said
 

@@ -192,15 +192,16 @@ def test_judges_that_are_published_agree_with_people_as_they_should(published: P
         report = judge_agreement(viewer=OPERATOR, judge=result.judge)
         for part in (report.consensus[0], report.consensus[1], report.blind[0]):
             found = part.steps
+            value = {name: measure.value for name, measure in found.figures.items()}
             assert (found.steps, found.trajectories) == (734, 250)
-            assert found.step_accuracy.value == pytest.approx(hits / 734)
-            assert found.first_error.value == pytest.approx(first / 250)
-            assert found.first_error_strict.value == pytest.approx(strict / 250)
-            assert (found.kappa.value, found.kappa_quadratic.value) == (
+            assert value["step_accuracy"] == pytest.approx(hits / 734)
+            assert value["first_error_accuracy"] == pytest.approx(first / 250)
+            assert value["strict_first_error_accuracy"] == pytest.approx(strict / 250)
+            assert (value["kappa"], value["quadratic_kappa"]) == (
                 pytest.approx(kappa, abs=1e-4),
                 pytest.approx(quadratic, abs=1e-4),
             )
-            interval = found.kappa.interval
+            interval = found.figures["kappa"].interval
             assert interval is not None and interval.low is not None and interval.low < kappa < interval.high
         with path.open("rb") as stream:
             again = suggest.import_suggestions(

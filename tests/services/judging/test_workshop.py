@@ -75,7 +75,8 @@ def test_trial_is_compared_with_the_prompt_the_judge_has(
     assert suggest.run_suggestions(run_id=run.pk).progress_done == 20 == len(provider.calls)
     own, tried = prompt_workshop.tried(viewer=OPERATOR, sample=sample)
     assert (own.prompt_version, tried.prompt_version) == ("v1", "v2")
-    assert own.scores.step_accuracy.value == 50 / 60 and tried.scores.step_accuracy.value == 40 / 60
+    right = [one.scores.figures["step_accuracy"].value for one in (own, tried)]
+    assert right == [50 / 60, 40 / 60]
     assert own.scores.confusion.tolist() == [[0, 0, 10], [0, 0, 0], [0, 0, 50]]
     assert tried.scores.confusion.tolist() == [[10, 0, 0], [0, 0, 0], [0, 20, 30]]
     assert tried.cost == 20 * PRICE and tried.run == run

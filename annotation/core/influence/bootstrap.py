@@ -11,9 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.figures.measure import FEW_TASKS, UNSTABLE, FloatArray, Interval
+from annotation.core.figures.measure import FEW_TASKS, MIN_TASKS, UNSTABLE, FloatArray, Interval
 
-MIN_TASKS = 20
 RESAMPLES = 1000
 RESAMPLES_AT_ONCE = 100  # resamples at a time: bounds memory at RESAMPLES_AT_ONCE × tasks floats
 LARGEST_UNDEFINED_SHARE = 0.05

@@ -1,0 +1,64 @@
+"""Best-of-N: the runs of a task that the models of a release select."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.core.scoring import Predictions, ReleasedLabels
+from annotation.core.scoring.best_of_n import BestOfN, best_of_n
+from annotation.models import Release
+from annotation.policies import Actor, require
+
+from .leaderboard_entries import entries
+
+
+@dataclass(frozen=True, slots=True)
+class Selections:
+    """The runs of each task that one model selects, over the subsets that it predicts anything of:
+    `all_subsets` of the release, or some."""
+
+    name: str
+    overall: BestOfN
+    subsets: dict[str, BestOfN]
+    all_subsets: bool
+
+
+def selections(*, actor: Actor, release: Release) -> list[Selections]:
+    """Best-of-N of every model that has predictions of a release, by name. As many queries."""
+    require(actor, "release.view", release)
+    known = entries(release)
+    released = known.released
+    found = []
+    for one in known.models:
+        by_subset = {
+            released.subsets[place]: _selected(released, one.said, [place]) for place in sorted(one.covered)
+        }
+        overall = _selected(released, one.said, one.covered)
+        found.append(Selections(one.name, overall, by_subset, len(one.covered) == len(released.subsets)))
+    return found
+
+
+def _selected(released: ReleasedLabels, said: Predictions, places: Iterable[int]) -> BestOfN:
+    records = np.isin(released.subset, list(places))
+    return best_of_n(released.only(records), said.only(released, records))
+
+
+def as_json(release: Release, found: Iterable[Selections]) -> dict[str, Any]:
+    """The selections as JSON, in the shape of the leaderboard."""
+    return {
+        "project": release.project.slug,
+        "version": release.version,
+        "digest": release.digest,
+        "models": [
+            {
+                "model": one.name,
+                "overall": one.overall.as_json(),
+                "subsets": {name: part.as_json() for name, part in one.subsets.items()},
+            }
+            for one in found
+        ],
+    }
