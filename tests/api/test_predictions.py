@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.models import PredictionSet
 from annotation.services import release
 from tests.callers import Caller
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, import_records, make_unanimous
 from tests.services.predicting import content, line
 
@@ -21,8 +22,8 @@ SETS = f"{RELEASE}/predictions/"
 BOTH = {"2": 1, "4": 1}
 
 
-@pytest.fixture
-def frozen(by: Callers, cast: Cast) -> None:
+@shared_rows
+def frozen(cast: Cast) -> None:
     """A release 1.0 of two trajectories in the subset tiny; all labels are the same."""
     import_records(cast.project, 2)
     make_unanimous(cast, 2)

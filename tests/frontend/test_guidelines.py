@@ -9,6 +9,7 @@ from annotation.models import Guideline, Membership, Project
 from annotation.policies import OPERATOR
 from annotation.services import accounts, projects
 from tests import people
+from tests.fixtures.shared_rows import shared_rows
 
 NEW = {
     "name": "New",
@@ -21,7 +22,7 @@ NEW = {
 }
 
 
-@pytest.fixture
+@shared_rows
 def first_timer(cast):
     """Ann has claimed a trajectory, and read nothing yet."""
     people.import_records(cast.project, 2)

@@ -16,6 +16,7 @@ from annotation.reports.work import trajectory_list
 from annotation.services import suggest
 from frontend.rendering import csv_lines
 from tests import people
+from tests.fixtures.shared_rows import shared_rows
 
 HOSTILE = "<script>alert(1)</script>\x00\ud800<img src=x onerror=alert(2)>"
 
@@ -122,7 +123,7 @@ def judge_says(cast, trajectory, name: str, values: list[int]) -> None:
     )
 
 
-@pytest.fixture
+@shared_rows
 def labelled(cast):
     """Three trajectories, of two, three and four steps: unanimous, disputed on one of three steps, free."""
     for number, steps in enumerate((2, 3, 4)):

@@ -13,7 +13,7 @@ from annotation.services.ingest import run as running
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
-from tests.services.rechecking import everything_is_rechecked
+from tests.services import rechecking
 
 
 @pytest.fixture
@@ -60,18 +60,30 @@ def own_keys(settings: Any, tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
+@shared_rows
 def third(cast: Cast) -> Cast:
     """The cast in a project in which a third person labels everything that is resolved."""
-    everything_is_rechecked(cast.project)
+    rechecking.everything_is_rechecked(cast.project)
     return cast
 
 
-@pytest.fixture
+@shared_rows
+def third_due(third: Cast) -> Trajectory:
+    """What ann and ben have labelled alike, ten days ago: it waits for its third person, who is cleo."""
+    return rechecking.resolved(third)[0]
+
+
+@shared_rows
 def retest(cast: Cast) -> Cast:
     """The cast in a project in which annotators label everything again."""
-    everything_is_rechecked(cast.project, third=0, retest=100)
+    rechecking.everything_is_rechecked(cast.project, third=0, retest=100)
     return cast
+
+
+@shared_rows
+def retest_due(retest: Cast) -> Trajectory:
+    """What ann and ben have labelled alike, ten days ago: it waits for both of them."""
+    return rechecking.resolved(retest)[0]
 
 
 @shared_rows

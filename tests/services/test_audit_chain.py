@@ -19,6 +19,7 @@ from annotation.policies import OPERATOR
 from annotation.services import audit
 from tests import people
 from tests.databases import lifted
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.services.together import together
 
@@ -34,7 +35,7 @@ def problems() -> list[str]:
     return [one.msg for one in run_checks(tags=["database"], databases=["default"])]
 
 
-@pytest.fixture
+@shared_rows
 def chained(cast: Cast) -> list[AuditEvent]:
     """Five rows at the end of a chain that holds all of the log."""
     rows = write(5, **DETAIL)

@@ -15,13 +15,14 @@ from annotation.services import adjudicate, assign, label, noted_reads, rechecks
 from tests import people
 from tests.callers import Caller, signed_in
 from tests.canaries import canary
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.services.rechecking import everything_is_rechecked, waiting
 
 CANARY = canary("example", "text")
 
 
-@pytest.fixture
+@shared_rows
 def decided(cast: Cast) -> Adjudication:
     """Two runs of one task; the first was disputed and is decided, nobody has touched the second."""
     people.import_records(cast.project, [people.make_record(0, sample) for sample in range(2)])

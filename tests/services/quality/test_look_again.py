@@ -29,10 +29,11 @@ from annotation.reports.quality import look_again as report
 from annotation.services import adjudicate, assign, discuss, exposures, label, projects, release
 from tests import callers, people
 from tests.callers import signed_in
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 
 
-@pytest.fixture
+@shared_rows
 def changed(cast: Cast) -> Cast:
     """Unanimous, disputed, and half labelled under version 1; version 2 is in force."""
     people.import_records(cast.project, 3)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, StaleState
 from annotation.core.vocabulary import AssignmentState, ExposureKind, RecheckKind
-from annotation.models import Assignment, Label, Membership, Recheck, Stratum
+from annotation.models import Assignment, Label, Membership, Recheck, Stratum, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports.cases import home
 from annotation.services import assign, claim_expiry, exposures, label, projects, rechecks
@@ -21,13 +21,11 @@ from tests.services.rechecking import a_while_ago, everything_is_rechecked, rela
 
 
 # ── Who is asked ──────────────────────────
-def test_a_third_person_is_one_who_has_not_labelled_it(third: Cast) -> None:
-    (row,) = resolved(third)
-
+def test_a_third_person_is_one_who_has_not_labelled_it(third: Cast, third_due: Trajectory) -> None:
     assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [third.cleo]
     claimed = people.claim(third.cleo, third.project)
 
-    assert (claimed.trajectory_id, claimed.slot) == (row.pk, None)
+    assert (claimed.trajectory_id, claimed.slot) == (third_due.pk, None)
     for other in (third.ann, third.ben):
         with pytest.raises(Conflict):
             people.claim(other, third.project)
@@ -35,10 +33,9 @@ def test_a_third_person_is_one_who_has_not_labelled_it(third: Cast) -> None:
 
 @pytest.mark.parametrize("kind", list(ExposureKind))
 def test_a_third_person_who_has_seen_anything_of_it_meanwhile_is_not_given_it(
-    third: Cast, kind: ExposureKind
+    third: Cast, third_due: Trajectory, kind: ExposureKind
 ) -> None:
-    (row,) = resolved(third)
-    exposures.expose(user=third.cleo, trajectory=row, kind=kind)
+    exposures.expose(user=third.cleo, trajectory=third_due, kind=kind)
 
     with pytest.raises(Conflict):
         people.claim(third.cleo, third.project)
@@ -48,8 +45,7 @@ def test_a_third_person_who_has_seen_anything_of_it_meanwhile_is_not_given_it(
 
 
 @pytest.mark.postgres
-def test_a_third_person_who_does_not_come_is_followed_by_another(third: Cast) -> None:
-    resolved(third)
+def test_a_third_person_who_does_not_come_is_followed_by_another(third: Cast, third_due: Trajectory) -> None:
     dora = people.make_user("dora")
     people.make_member(third.project, dora, "annotator")
 
@@ -94,8 +90,9 @@ def test_an_adjudicator_of_a_trajectory_is_never_its_third_person(cast: Cast) ->
 
 
 @pytest.mark.parametrize("role", ["is_adjudicator", "is_admin"])
-def test_a_third_look_goes_to_nobody_whose_role_tells_what_is_resolved(third: Cast, role: str) -> None:
-    resolved(third)
+def test_a_third_look_goes_to_nobody_whose_role_tells_what_is_resolved(
+    third: Cast, third_due: Trajectory, role: str
+) -> None:
     assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [third.cleo]
     mine = Membership.objects.filter(user=third.cleo, project=third.project)
     mine.update(**{role: True})
@@ -123,14 +120,15 @@ def test_a_retest_is_not_asked_of_admins_whose_lists_tell_what_is_resolved(retes
     assert people.claim(retest.ben, retest.project).recheck_id is not None
 
 
-def test_a_retest_comes_to_the_same_annotator_after_a_week_and_not_before(retest: Cast) -> None:
-    (row,) = resolved(retest)
+def test_a_retest_comes_to_the_same_annotator_after_a_week_and_not_before(
+    retest: Cast, retest_due: Trajectory
+) -> None:
     assert {one.annotator for one in waiting(RecheckKind.RETEST)} == {retest.ann, retest.ben}
     Recheck.objects.filter(annotator=retest.ben).update(due_at=timezone.now() + timedelta(minutes=1))
 
     again = people.claim(retest.ann, retest.project)
 
-    assert (again.trajectory_id, again.annotator) == (row.pk, retest.ann)
+    assert (again.trajectory_id, again.annotator) == (retest_due.pk, retest.ann)
     assert not Label.stored.filter(assignment=again).exists()
     with pytest.raises(Conflict):
         people.claim(retest.ben, retest.project)
@@ -203,25 +201,27 @@ def test_a_recheck_counts_for_the_claim_limit(third: Cast) -> None:
 
 
 @pytest.mark.postgres
-def test_a_recheck_that_is_given_back_can_be_taken_up_and_is_not_offered_again(third: Cast) -> None:
-    (row,) = resolved(third)
+def test_a_recheck_that_is_given_back_can_be_taken_up_and_is_not_offered_again(
+    third: Cast, third_due: Trajectory
+) -> None:
     claimed = people.claim(third.cleo, third.project)
     people.label_all(claimed, -1)
-    free = row.free_slots
+    free = third_due.free_slots
 
     assign.return_assignment(actor=third.cleo, assignment=claimed, reason="Later.")
 
     with pytest.raises(Conflict):
         people.claim(third.cleo, third.project)
-    row.refresh_from_db()
-    assert row.free_slots == free - 2  # both places taken, as before
+    third_due.refresh_from_db()
+    assert third_due.free_slots == free - 2  # both places taken, as before
     again = assign.resume_assignment(actor=third.cleo, assignment=claimed)
     assert (again.pk, again.state) == (claimed.pk, AssignmentState.OPEN)
     assert Label.stored.filter(assignment=again, value=-1).count() == 2
 
 
-def test_a_recheck_that_is_given_back_goes_to_another_and_is_lost_to_the_first(third: Cast) -> None:
-    resolved(third)
+def test_a_recheck_that_is_given_back_goes_to_another_and_is_lost_to_the_first(
+    third: Cast, third_due: Trajectory
+) -> None:
     dora = people.make_user("dora")
     people.make_member(third.project, dora, "annotator")
     claimed = people.claim(third.cleo, third.project)
@@ -234,24 +234,22 @@ def test_a_recheck_that_is_given_back_goes_to_another_and_is_lost_to_the_first(t
     assert refusal.value.code == "no_free_slot"
 
 
-def test_a_recheck_expires_with_its_annotators_membership(third: Cast) -> None:
-    (row,) = resolved(third)
+def test_a_recheck_expires_with_its_annotators_membership(third: Cast, third_due: Trajectory) -> None:
     claimed = people.claim(third.cleo, third.project)
     projects.remove_member(
         actor=third.admin, membership=Membership.objects.get(user=third.cleo, project=third.project)
     )
 
     claimed.refresh_from_db()
-    row.refresh_from_db()
+    third_due.refresh_from_db()
 
     assert (claimed.state, claimed.expiry_reason) == ("expired", "left")
-    assert row.free_slots == 0
+    assert third_due.free_slots == 0
     assert [one.state for one in Recheck.objects.all()] == ["waiting"]
 
 
 @pytest.mark.postgres
-def test_a_recheck_that_nobody_uses_expires_after_its_warning(third: Cast) -> None:
-    resolved(third)
+def test_a_recheck_that_nobody_uses_expires_after_its_warning(third: Cast, third_due: Trajectory) -> None:
     claimed = people.claim(third.cleo, third.project)
     now = timezone.now()
     claim_expiry.sweep(now=now + timedelta(days=12))
@@ -263,8 +261,9 @@ def test_a_recheck_that_nobody_uses_expires_after_its_warning(third: Cast) -> No
 
 
 @pytest.mark.postgres
-def test_a_recheck_can_be_taken_back_by_admins_who_do_not_see_what_it_is(third: Cast) -> None:
-    resolved(third)
+def test_a_recheck_can_be_taken_back_by_admins_who_do_not_see_what_it_is(
+    third: Cast, third_due: Trajectory
+) -> None:
     claimed = people.claim(third.cleo, third.project)
     page = signed_in(third.admin).get(f"/p/{third.project.slug}/claims/").content.decode()
     assert claimed.trajectory.record_id in page
@@ -276,8 +275,9 @@ def test_a_recheck_can_be_taken_back_by_admins_who_do_not_see_what_it_is(third: 
     assert claimed.state == AssignmentState.EXPIRED
 
 
-def test_a_recheck_cannot_be_reopened_like_any_that_others_have_submitted(third: Cast) -> None:
-    resolved(third)
+def test_a_recheck_cannot_be_reopened_like_any_that_others_have_submitted(
+    third: Cast, third_due: Trajectory
+) -> None:
     done = relabel(third.cleo, third.project)
 
     with pytest.raises(Conflict) as refusal:
@@ -288,8 +288,9 @@ def test_a_recheck_cannot_be_reopened_like_any_that_others_have_submitted(third:
 
 # ── Beside another look ───────────────────
 @pytest.mark.postgres
-def test_third_person_is_not_given_the_same_trajectory_as_one_of_the_n(third: Cast) -> None:
-    resolved(third)
+def test_third_person_is_not_given_the_same_trajectory_as_one_of_the_n(
+    third: Cast, third_due: Trajectory
+) -> None:
     again = people.claim(third.cleo, third.project)
     projects.write_guidelines(actor=third.admin, project=third.project, text="Another way.")
     label.queue_again(actor=third.admin, project=third.project, filters={}, expected=2)

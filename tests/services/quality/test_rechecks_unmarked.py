@@ -26,10 +26,9 @@ from tests.services.rechecking import a_while_ago, everything_is_rechecked, rela
 
 
 # ── Nobody can tell ───────────────────────
-def test_a_recheck_looks_like_any_other_assignment(third: Cast) -> None:
+def test_a_recheck_looks_like_any_other_assignment(third: Cast, third_due: Trajectory) -> None:
     """The same trajectory, claimed from the queue by one and as a recheck by another: the same pages and
     answers, but for ids and times."""
-    (row,) = resolved(third)
     rechecked = people.claim(third.cleo, third.project)
     (fresh,) = people.import_records(third.project, 1, subset="other")
     plain = people.claim(third.ann, third.project)
@@ -49,12 +48,13 @@ def test_a_recheck_looks_like_any_other_assignment(third: Cast) -> None:
     assert fresh.pk == plain.trajectory_id
     told = callers.Caller(third.cleo).get(f"/assignments/{rechecked.pk}/").content.decode()
     assert "unanimous" not in told and "recheck" not in told
-    assert rechecked.trajectory_id == row.pk
+    assert rechecked.trajectory_id == third_due.pk
 
 
 @pytest.mark.postgres
-def test_guidelines_that_are_unread_are_read_before_a_recheck_as_before_any_other(third: Cast) -> None:
-    resolved(third)
+def test_guidelines_that_are_unread_are_read_before_a_recheck_as_before_any_other(
+    third: Cast, third_due: Trajectory
+) -> None:
     projects.write_guidelines(actor=third.admin, project=third.project, text="Another way.")
     mine = people.claim(third.cleo, third.project)
     assert mine.recheck_id is not None
@@ -67,8 +67,7 @@ def test_guidelines_that_are_unread_are_read_before_a_recheck_as_before_any_othe
     assert client.get(f"/assignments/{mine.pk}/").status_code == 200
 
 
-def test_own_figures_count_what_the_own_list_of_work_counts(third: Cast) -> None:
-    resolved(third)
+def test_own_figures_count_what_the_own_list_of_work_counts(third: Cast, third_due: Trajectory) -> None:
     done = relabel(third.cleo, third.project)
 
     def figures_of(viewer: User) -> tuple[int, int]:
@@ -81,9 +80,10 @@ def test_own_figures_count_what_the_own_list_of_work_counts(third: Cast) -> None
 
 
 @pytest.mark.postgres
-def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(retest: Cast) -> None:
-    (row,) = resolved(retest)
-    first = Assignment.objects.get(trajectory=row, annotator=retest.ann)
+def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(
+    retest: Cast, retest_due: Trajectory
+) -> None:
+    first = Assignment.objects.get(trajectory=retest_due, annotator=retest.ann)
     again = people.claim(retest.ann, retest.project)
     client, caller = signed_in(retest.ann), callers.Caller(retest.ann)
 
@@ -92,7 +92,7 @@ def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(retest: Ca
     listed = caller.get(f"/projects/{retest.project.slug}/assignments/").json()["results"]
     assert [one["id"] for one in listed] == [again.pk]
     shown = client.get(f"/p/{retest.project.slug}/work/?state=submitted").content.decode()
-    assert row.record_id not in shown
+    assert retest_due.record_id not in shown
     steps = caller.get(f"/assignments/{again.pk}/").json()["steps"]
     assert {step["value"] for step in steps} == {None}
 
@@ -189,14 +189,15 @@ def test_labels_of_rechecks_change_no_figure_no_release_and_nobodys_queue(cast: 
 
 @pytest.mark.postgres
 @pytest.mark.parametrize("who", ["admin", "judith", "root", "ann"])
-def test_labels_of_rechecks_are_seen_by_nobody_but_their_author(third: Cast, who: str) -> None:
-    (row,) = resolved(third)
+def test_labels_of_rechecks_are_seen_by_nobody_but_their_author(
+    third: Cast, third_due: Trajectory, who: str
+) -> None:
     done = relabel(third.cleo, third.project, -1)
     viewer = third.everybody[who]
 
     assert not visible(viewer, Label.objects.filter(assignment=done)).exists()
     if who != "root":
         assert not visible(viewer, Label.stored.filter(assignment=done)).exists()
-    answer = callers.Caller(viewer).get(f"/trajectories/{row.pk}/judgements/?reveal=true")
+    answer = callers.Caller(viewer).get(f"/trajectories/{third_due.pk}/judgements/?reveal=true")
     assert "recheck-canary" not in answer.content.decode()
     assert visible(third.cleo, Label.stored.filter(assignment=done)).count() == 2
