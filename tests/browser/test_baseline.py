@@ -14,7 +14,7 @@ from annotation.services import assign
 from annotation.services.suggest import run_suggestions
 from tests.browser.stored import eventually, exposures, labels_of
 from tests.browser.workbench import open_as_ann, press
-from tests.fixtures.resolved_tasks import labelled
+from tests.fixtures.resolved_tasks import make_resolved_tasks
 from tests.people import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -24,7 +24,7 @@ def test_baseline_is_added_trained_run_and_revealed(
     cast: Cast, visit: Callable[..., Any], open_as: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forest, "TREES", 20)
-    with_error = labelled(cast)[-1]
+    with_error = make_resolved_tasks(cast)[-1]
     page = open_as("admin", "/p/bench/judges/")
     page.get_by_role("link", name="Add the baseline").click()
     page.get_by_label("Name").fill("Steady")

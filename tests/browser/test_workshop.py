@@ -14,7 +14,7 @@ from annotation.services import assign, suggest
 from tests.browser.stored import eventually
 from tests.browser.workbench import open_as_ann, press
 from tests.fixtures.judges import make_judge
-from tests.fixtures.resolved_tasks import labelled
+from tests.fixtures.resolved_tasks import make_resolved_tasks
 from tests.judge_server import JudgeServer
 from tests.people import Cast
 from tests.suggesting import suggest as suggests
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(trans
 def test_prompt_is_tried_on_a_sample_and_a_judge_recalibrated_up_to_its_reveal(
     cast: Cast, visit: Callable[..., Any], open_as: Callable[..., Page], settings: Any
 ) -> None:
-    rows = labelled(cast, tasks=6, spare=1)
+    rows = make_resolved_tasks(cast, tasks=6, spare=1)
     with JudgeServer() as server:
         settings.JUDGE_URLS = [server.url]
         server.label("sage-2", lambda _key, steps: dict.fromkeys(steps, 1) | {steps[0]: 0})

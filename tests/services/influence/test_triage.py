@@ -13,6 +13,7 @@ from tests import people
 from tests.callers import Caller
 from tests.commands.calling import fails, run
 from tests.fixtures.judges import make_imported_judge
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.suggesting import suggest
 
@@ -32,7 +33,9 @@ SAID = [
 ]
 
 
-def fill(cast: Cast) -> list[Trajectory]:
+@shared_rows
+def rows(cast: Cast) -> list[Trajectory]:
+    """Eight trajectories, of which two judges say what is SAID."""
     rows = people.import_records(cast.project, len(SAID))
     judges = [make_imported_judge(cast.project, name) for name in ("one", "other")]
     for number, (row, given) in enumerate(zip(rows, SAID, strict=True)):
@@ -49,9 +52,7 @@ def queue(cast: Cast) -> list[int]:
     return [row.query_index or 0 for row in rows]
 
 
-def test_triage_scores_are_the_share_of_units_in_dispute(cast: Cast) -> None:
-    rows = fill(cast)
-
+def test_triage_scores_are_the_share_of_units_in_dispute(cast: Cast, rows: list[Trajectory]) -> None:
     found = scores(cast.project)
 
     expected = [0, 2 / 3, 0, 1 / 3, None, 1, 0]
@@ -61,9 +62,7 @@ def test_triage_scores_are_the_share_of_units_in_dispute(cast: Cast) -> None:
     assert rows[7].pk not in found
 
 
-def test_triage_puts_the_contested_first_and_the_unscored_last(cast: Cast) -> None:
-    fill(cast)
-
+def test_triage_puts_the_contested_first_and_the_unscored_last(cast: Cast, rows: list[Trajectory]) -> None:
     done = projects.triage(actor=cast.admin, project=cast.project, batch_size=1, seed=1)
 
     assert queue(cast) == [5, 1, 3, 0, 2, 6, 4, 7]
@@ -74,8 +73,7 @@ def test_triage_puts_the_contested_first_and_the_unscored_last(cast: Cast) -> No
     assert event.detail == {"seed": 1, "batch_size": 1, "moved": 6, "contested": 3}
 
 
-def test_triage_within_a_batch_is_decided_by_the_seed(cast: Cast) -> None:
-    fill(cast)
+def test_triage_within_a_batch_is_decided_by_the_seed(cast: Cast, rows: list[Trajectory]) -> None:
     orders = []
     for seed in range(12):
         projects.triage(actor=cast.admin, project=cast.project, batch_size=4, seed=seed)
@@ -88,8 +86,7 @@ def test_triage_within_a_batch_is_decided_by_the_seed(cast: Cast) -> None:
     assert queue(cast) == orders[5]
 
 
-def test_triage_leaves_what_has_begun_where_it_is(cast: Cast) -> None:
-    rows = fill(cast)
+def test_triage_leaves_what_has_begun_where_it_is(cast: Cast, rows: list[Trajectory]) -> None:
     first = people.claim(cast.ann, cast.project)
     returned = people.claim(cast.ben, cast.project)  # the same one
     assign.return_assignment(actor=cast.ben, assignment=returned, reason="later")
@@ -106,8 +103,7 @@ def test_triage_leaves_what_has_begun_where_it_is(cast: Cast) -> None:
     assert now[first.trajectory_id] == places[first.trajectory_id]
 
 
-def test_triage_serves_whoever_had_passed_a_place_there_again(cast: Cast) -> None:
-    rows = fill(cast)
+def test_triage_serves_whoever_had_passed_a_place_there_again(cast: Cast, rows: list[Trajectory]) -> None:
     for _ in range(2):
         people.label_next(cast.ann, cast.project)
     Membership.objects.filter(user=cast.ann).update(claim_cursor=rows[-1].position + 1)
@@ -119,8 +115,7 @@ def test_triage_serves_whoever_had_passed_a_place_there_again(cast: Cast) -> Non
     assert people.claim(cast.ben, cast.project).trajectory_id == rows[0].pk
 
 
-def test_triage_undone_is_the_order_before_it(cast: Cast) -> None:
-    rows = fill(cast)
+def test_triage_undone_is_the_order_before_it(cast: Cast, rows: list[Trajectory]) -> None:
     people.import_records(cast.project, 3, subset="later")
     before = dict(Trajectory.objects.values_list("pk", "position"))
     projects.triage(actor=cast.admin, project=cast.project, batch_size=3, seed=4)
@@ -135,8 +130,7 @@ def test_triage_undone_is_the_order_before_it(cast: Cast) -> None:
     assert rows
 
 
-def test_triage_leaves_later_imports_and_another_project_alone(cast: Cast) -> None:
-    fill(cast)
+def test_triage_leaves_later_imports_and_another_project_alone(cast: Cast, rows: list[Trajectory]) -> None:
     other = people.make_project("other")
     theirs = [row.position for row in people.import_records(other, 3)]
 
@@ -147,8 +141,7 @@ def test_triage_leaves_later_imports_and_another_project_alone(cast: Cast) -> No
     assert [row.position for row in Trajectory.objects.filter(project=other)] == theirs
 
 
-def test_annotator_learns_nothing_but_the_next_one(cast: Cast) -> None:
-    fill(cast)
+def test_annotator_learns_nothing_but_the_next_one(cast: Cast, rows: list[Trajectory]) -> None:
     projects.triage(actor=cast.admin, project=cast.project, batch_size=4, seed=123_456_789)
     ann = Caller(cast.ann)
     claimed = ann.post("/projects/bench/claim/").json()
@@ -177,8 +170,9 @@ def test_triage_is_for_admins_only(cast: Cast) -> None:
             projects.undo_triage(actor=user, project=cast.project)
 
 
-def test_triage_has_brought_the_share_of_disputes_in_the_first_half(cast: Cast) -> None:
-    fill(cast)
+def test_triage_has_brought_the_share_of_disputes_in_the_first_half(
+    cast: Cast, rows: list[Trajectory]
+) -> None:
     before = triage_so_far(viewer=OPERATOR, project=cast.project)
     assert (before.found.value, str(before.found.reason), before.waiting) == (
         None,
@@ -195,9 +189,7 @@ def test_triage_has_brought_the_share_of_disputes_in_the_first_half(cast: Cast) 
     assert (after.seed, after.batch_size, after.waiting) == (1, 1, 2)
 
 
-def test_command_triages_and_takes_it_back(cast: Cast) -> None:
-    fill(cast)
-
+def test_command_triages_and_takes_it_back(cast: Cast, rows: list[Trajectory]) -> None:
     said = run("triage", "bench", "--batch-size", "1", "--seed", "1").err
 
     assert "6 trajectories changed places: 3 contested ones first, then 3 unanimous and 2 without" in said
@@ -208,8 +200,7 @@ def test_command_triages_and_takes_it_back(cast: Cast) -> None:
     assert "1 to 1,000" in fails("triage", "bench", "--batch-size", "0").out
 
 
-def test_triage_over_the_api_is_done_read_and_undone(cast: Cast) -> None:
-    fill(cast)
+def test_triage_over_the_api_is_done_read_and_undone(cast: Cast, rows: list[Trajectory]) -> None:
     admin = Caller(cast.admin)
     path = "/projects/bench/triage/"
 

@@ -17,7 +17,7 @@ from annotation.reports.judging.recalibration import recalibration
 from annotation.services import assign, suggest
 from tests.callers import Caller
 from tests.fixtures.judges import make_imported_judge
-from tests.fixtures.resolved_tasks import labelled
+from tests.fixtures.resolved_tasks import make_resolved_tasks
 from tests.people import Cast, change, op_id
 from tests.suggesting import suggest as suggests
 
@@ -44,10 +44,13 @@ def told(judge: Judge, row: Trajectory) -> list[int | None]:
     return list(labels.order_by("step__ordinal").values_list("recalibrated", flat=True))
 
 
-def test_recalibration_corrects_what_a_judge_does_every_time_and_stands_beside_it(cast: Cast) -> None:
-    rows = labelled(cast)
-    judge = switched_on(gentle(cast, rows))
-    assert [told(judge, row) for row in rows] == [[1, -1 if row.sample_index else 1, 1] for row in rows]
+def test_recalibration_corrects_what_a_judge_does_every_time_and_stands_beside_it(
+    cast: Cast, resolved_tasks: list[Trajectory]
+) -> None:
+    judge = switched_on(gentle(cast, resolved_tasks))
+    assert [told(judge, row) for row in resolved_tasks] == [
+        [1, -1 if row.sample_index else 1, 1] for row in resolved_tasks
+    ]
     assert (judge.recalibration["steps"], judge.recalibration["tasks"]) == (60, 10)
     whole = judge_agreement(viewer=OPERATOR, judge=judge).consensus[0]
     assert whole.recalibrated is not None
@@ -63,25 +66,26 @@ def test_recalibration_corrects_what_a_judge_does_every_time_and_stands_beside_i
     assert of_run["consensus"]["steps"]["steps"] == 0
 
 
-def test_recalibration_of_a_trajectory_does_not_depend_on_the_labels_of_its_task(cast: Cast) -> None:
-    rows = labelled(cast)
+def test_recalibration_of_a_trajectory_does_not_depend_on_the_labels_of_its_task(
+    cast: Cast, resolved_tasks: list[Trajectory]
+) -> None:
     # a run of the first task that is not resolved, as somebody would be labelling it
-    Consensus.objects.filter(trajectory=rows[1]).delete()
-    Trajectory.objects.filter(pk=rows[1].pk).update(state="labelling")
-    judge = switched_on(gentle(cast, rows))
-    before = {row.pk: told(judge, row) for row in rows}
-    Consensus.objects.filter(trajectory=rows[0]).update(value=0)
+    Consensus.objects.filter(trajectory=resolved_tasks[1]).delete()
+    Trajectory.objects.filter(pk=resolved_tasks[1].pk).update(state="labelling")
+    judge = switched_on(gentle(cast, resolved_tasks))
+    before = {row.pk: told(judge, row) for row in resolved_tasks}
+    Consensus.objects.filter(trajectory=resolved_tasks[0]).update(value=0)
     switched_on(judge)
-    for row in rows[:2]:
+    for row in resolved_tasks[:2]:
         assert told(judge, row) == before[row.pk], "its own task tells nothing of it"
     # and what everybody else's labels say does change it
-    Consensus.objects.exclude(trajectory=rows[0]).update(value=0)
+    Consensus.objects.exclude(trajectory=resolved_tasks[0]).update(value=0)
     switched_on(judge)
-    assert told(judge, rows[1]) == [0, 0, 0]
+    assert told(judge, resolved_tasks[1]) == [0, 0, 0]
 
 
 def test_recalibration_says_what_is_missing_and_is_for_admins(cast: Cast) -> None:
-    rows = labelled(cast, tasks=4)
+    rows = make_resolved_tasks(cast, tasks=4)
     judge = gentle(cast, rows)
     with pytest.raises(Invalid, match="So far there are 24 steps of 4 tasks"):
         suggest.set_recalibration(actor=OPERATOR, judge=judge, on=True)
@@ -97,10 +101,9 @@ def test_recalibration_says_what_is_missing_and_is_for_admins(cast: Cast) -> Non
 
 
 @pytest.mark.postgres
-def test_reveal_shows_both_and_keeps_which_it_was(cast: Cast) -> None:
-    rows = labelled(cast)
-    judge = switched_on(gentle(cast, rows))
-    mine = assign.claim_this(actor=cast.ann, trajectory=rows[-1])
+def test_reveal_shows_both_and_keeps_which_it_was(cast: Cast, resolved_tasks: list[Trajectory]) -> None:
+    judge = switched_on(gentle(cast, resolved_tasks))
+    mine = assign.claim_this(actor=cast.ann, trajectory=resolved_tasks[-1])
     caller = Caller(cast.ann)
     place = f"/assignments/{mine.pk}"
     refused = caller.post(f"{place}/reveals/", {"message_index": 4})
@@ -126,7 +129,7 @@ def test_recalibration_is_fitted_again_when_there_are_new_suggestions(
 ) -> None:
     sent: list[tuple[Any, ...]] = []
     monkeypatch.setattr(dispatch, "send", lambda *job: sent.append(job))
-    *rows, late = labelled(cast)
+    *rows, late = make_resolved_tasks(cast)
     judge = gentle(cast, rows)
     assert suggest.sweep_recalibrations() == 0
     suggest.set_recalibration(actor=OPERATOR, judge=judge, on=True)
@@ -143,7 +146,7 @@ def test_recalibration_is_fitted_again_when_there_are_new_suggestions(
 def test_recalibration_is_switched_from_the_page_and_a_terminal(
     cast: Cast, client: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    judge = gentle(cast, labelled(cast))
+    judge = gentle(cast, make_resolved_tasks(cast))
     client.force_login(cast.admin)
     page = reverse("frontend:judge", args=[cast.project.slug, judge.pk])
     assert "Switch on" in client.get(page).content.decode()

@@ -33,7 +33,7 @@ from annotation.services import suggest
 from annotation.services.suggest import baseline, runner
 from tests import people
 from tests.callers import Caller
-from tests.fixtures.resolved_tasks import labelled, record, resolve
+from tests.fixtures.resolved_tasks import record, resolve
 from tests.people import Cast
 
 pytestmark = pytest.mark.django_db
@@ -57,18 +57,19 @@ def run(judge: Judge, **selection: Any) -> SuggestionRun:
     return suggest.run_suggestions(run_id=begun.pk)
 
 
-def test_run_suggests_with_probabilities_and_keeps_what_it_was_made_of(cast: Cast) -> None:
-    rows = labelled(cast)
+def test_run_suggests_with_probabilities_and_keeps_what_it_was_made_of(
+    cast: Cast, resolved_tasks: list[Trajectory]
+) -> None:
     judge = make(cast)
     done = run(judge)
     assert (done.state, done.progress_done, done.progress_failed, done.stop_reason) == (
         State.FINISHED,
-        len(rows),
+        len(resolved_tasks),
         0,
         "",
     )
     assert (done.cost, done.tokens_in, done.tokens_out) == (0, 0, 0)
-    for row in rows:
+    for row in resolved_tasks:
         suggestion = Suggestion.objects.get(judge=judge, trajectory=row)
         labels = list(suggestion.labels.order_by("step__message_index"))
         wrong = Trajectory.objects.filter(pk=row.pk, sample_index=1).exists()
@@ -98,10 +99,9 @@ def test_run_suggests_with_probabilities_and_keeps_what_it_was_made_of(cast: Cas
 
 @pytest.mark.once
 def test_baseline_suggests_from_models_that_saw_no_run_of_the_task(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, resolved_tasks: list[Trajectory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same question in another subset is the same task, trained on or not."""
-    rows = labelled(cast)
     twin = people.import_records(cast.project, [record(3, 1, wrong=True)], subset="copy")[0]
     asked: dict[str, bool] = {}
     original = training.Trained.judge
@@ -114,7 +114,7 @@ def test_baseline_suggests_from_models_that_saw_no_run_of_the_task(
         return found
 
     monkeypatch.setattr(training.Trained, "judge", judge)
-    assert run(make(cast)).progress_done == len(rows) + 1
+    assert run(make(cast)).progress_done == len(resolved_tasks) + 1
     assert sorted(asked.values()) == [False] * 2 + [True] * 10
     assert asked[training.task_of(twin.task.question, "")]
 
@@ -134,14 +134,13 @@ def test_baseline_without_enough_labels_is_trained_on_the_demo_release_and_says_
 
 
 @pytest.mark.once
-def test_judge_stays_the_training_it_began_with(cast: Cast) -> None:
-    rows = labelled(cast)
+def test_judge_stays_the_training_it_began_with(cast: Cast, resolved_tasks: list[Trajectory]) -> None:
     judge = make(cast)
     assert run(judge, limit=5).progress_done == 5
     judge.refresh_from_db()
     before = judge.details
     # more has been resolved since: this judge goes on with what it knows, another learns from all
-    resolve(rows[20:])
+    resolve(resolved_tasks[20:])
     assert run(judge, limit=5).state == State.FINISHED
     judge.refresh_from_db()
     assert judge.details == before
@@ -150,7 +149,7 @@ def test_judge_stays_the_training_it_began_with(cast: Cast) -> None:
     other.refresh_from_db()
     assert other.details["n_trajectories"] == 22 and other.details["digest"] != before["digest"]
     # what it knew is no more
-    Consensus.objects.filter(trajectory=rows[0]).update(value=0)
+    Consensus.objects.filter(trajectory=resolved_tasks[0]).update(value=0)
     stopped = run(judge, limit=5)
     assert (stopped.state, stopped.progress_done) == (State.STOPPED, 0)
     assert "have changed" in stopped.stop_reason and "another baseline" in stopped.stop_reason
@@ -159,9 +158,8 @@ def test_judge_stays_the_training_it_began_with(cast: Cast) -> None:
 
 @pytest.mark.postgres
 def test_training_is_paused_keeps_its_lease_and_goes_on_later(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, resolved_tasks: list[Trajectory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    labelled(cast)
     judge = make(cast)
     begun = suggest.start_run(actor=OPERATOR, judge=judge, enqueue=False)
     stopping = threading.Event()
@@ -188,22 +186,22 @@ def test_training_is_paused_keeps_its_lease_and_goes_on_later(
 
 @pytest.mark.once
 def test_estimate_is_free_and_the_command_shows_the_figures(
-    cast: Cast, capsys: pytest.CaptureFixture[str]
+    cast: Cast, resolved_tasks: list[Trajectory], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = labelled(cast)
     judge = make(cast)
     found = estimates.estimate(viewer=OPERATOR, judge=judge)
-    assert (found.trajectories, found.cost, found.tokens_in, found.exact) == (len(rows), 0, 0, True)
+    assert (found.trajectories, found.cost, found.tokens_in, found.exact) == (len(resolved_tasks), 0, 0, True)
     call_command("suggest", cast.project.slug, judge="Baseline")
     said = capsys.readouterr().err
     assert "60 steps, 20 trajectories, 10 tasks" in said
     assert "StepAcc              1.0000   always +1 0.8333" in said
     assert "κ            1.0000   always +1 0.0000" in said
-    assert f"{len(rows)} of {len(rows)} trajectories suggested" in said
+    assert f"{len(resolved_tasks)} of {len(resolved_tasks)} trajectories suggested" in said
 
 
-def test_baseline_is_added_and_trained_over_the_api_which_tells_its_figures(cast: Cast) -> None:
-    labelled(cast)
+def test_baseline_is_added_and_trained_over_the_api_which_tells_its_figures(
+    cast: Cast, resolved_tasks: list[Trajectory]
+) -> None:
     caller = Caller(cast.admin)
     made = caller.post("/projects/bench/judges/", {"name": "Steady", "kind": "baseline"}).json()
     assert made["training"] is None
@@ -222,8 +220,9 @@ def test_baseline_is_added_and_trained_over_the_api_which_tells_its_figures(cast
 
 
 @pytest.mark.postgres
-def test_judge_that_an_earlier_version_trained_says_so_and_suggests_no_more(cast: Cast) -> None:
-    labelled(cast)
+def test_judge_that_an_earlier_version_trained_says_so_and_suggests_no_more(
+    cast: Cast, resolved_tasks: list[Trajectory]
+) -> None:
     judge = make(cast)
     run(judge, limit=2)
     judge.refresh_from_db()
@@ -236,8 +235,9 @@ def test_judge_that_an_earlier_version_trained_says_so_and_suggests_no_more(cast
 
 
 @pytest.mark.once
-def test_baseline_page_shows_the_figures_beside_always_plus_one(cast: Cast, client: Any) -> None:
-    labelled(cast)
+def test_baseline_page_shows_the_figures_beside_always_plus_one(
+    cast: Cast, resolved_tasks: list[Trajectory], client: Any
+) -> None:
     judge = make(cast)
     client.force_login(cast.admin)
     address = reverse("frontend:judge", args=[cast.project.slug, judge.pk])

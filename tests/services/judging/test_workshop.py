@@ -26,7 +26,6 @@ from annotation.reports.judging import prompt_workshop
 from annotation.services import assign, noted_reads, suggest
 from tests.callers import Caller, signed_in
 from tests.fixtures.judges import PRICE, Scripted, failure, install, make_judge, reply
-from tests.fixtures.resolved_tasks import labelled
 from tests.people import Cast
 from tests.suggesting import suggest as suggests
 
@@ -34,10 +33,10 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def judge(cast: Cast, judge_urls: None) -> Judge:
+def judge(cast: Cast, resolved_tasks: list[Trajectory], judge_urls: None) -> Judge:
     """A judge with the first prompt, which says +1 of every step: right of 50 of 60."""
     made = make_judge(cast, prompt_version="v1")
-    for row in labelled(cast):
+    for row in resolved_tasks:
         suggests(made, row, 1)
     return made
 

@@ -11,10 +11,23 @@ from annotation.reports.agreement.report import agreement
 from annotation.reports.judging.suggestions import anonymised_order, revealed
 from annotation.services import assign, exposures, label
 from tests.fixtures.judges import make_imported_judge
+from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, change, claim, import_records, label_all, make_record
 from tests.services.revealing import kept, opened, reveal, set_policy
 from tests.services.saving import save, shown
 from tests.suggesting import suggest
+
+
+@shared_rows
+def mine(cast: Cast) -> Assignment:
+    """Suggestions open after a label of one's own."""
+    return opened(cast)
+
+
+@shared_rows
+def always_open(cast: Cast) -> Assignment:
+    """Suggestions are open at once."""
+    return opened(cast, "always")
 
 
 def code_of(assignment: Assignment, index: int | None = None, **asked: bool) -> str:
@@ -24,8 +37,7 @@ def code_of(assignment: Assignment, index: int | None = None, **asked: bool) -> 
 
 
 # ── the policies ──────────────────────────
-def test_reveal_after_label_opens_a_step_with_its_own_stored_label(cast: Cast) -> None:
-    mine = opened(cast)
+def test_reveal_after_label_opens_a_step_with_its_own_stored_label(mine: Assignment) -> None:
     save(mine, change(2, 1))
 
     (step,) = reveal(mine, 2)
@@ -38,8 +50,7 @@ def test_reveal_after_label_opens_a_step_with_its_own_stored_label(cast: Cast) -
     assert reveal(mine, outcome=True)[0].suggestions[0].reason == "the judge on the outcome"
 
 
-def test_reveal_after_label_opens_nothing_for_a_label_that_was_taken_back(cast: Cast) -> None:
-    mine = opened(cast)
+def test_reveal_after_label_opens_nothing_for_a_label_that_was_taken_back(mine: Assignment) -> None:
     save(mine, change(2, 1))
     save(mine, change(2, None, version=1, note="I am not sure any more"))
 
@@ -47,8 +58,7 @@ def test_reveal_after_label_opens_nothing_for_a_label_that_was_taken_back(cast: 
     assert code_of(mine, everything=True) == "label_first"
 
 
-def test_reveal_of_everything_opens_what_is_open_and_no_more(cast: Cast) -> None:
-    mine = opened(cast)
+def test_reveal_of_everything_opens_what_is_open_and_no_more(cast: Cast, mine: Assignment) -> None:
     save(mine, change(2, 1), change(4, 0))
 
     assert [one.message_index for one in reveal(mine, everything=True)] == [2, 4]
@@ -79,10 +89,8 @@ def test_reveal_after_submit_is_sealed_again_by_reopen_and_blind_values_stay(cas
     assert [one.message_index for one in revealed(actor=cast.ann, assignment=mine)] == [2]
 
 
-def test_reveal_under_always_opens_everything_at_once(cast: Cast) -> None:
-    mine = opened(cast, "always")
-
-    assert [one.message_index for one in reveal(mine, everything=True)] == [2, 4, 6, None]
+def test_reveal_under_always_opens_everything_at_once(always_open: Assignment) -> None:
+    assert [one.message_index for one in reveal(always_open, everything=True)] == [2, 4, 6, None]
 
 
 def test_reveal_under_never_opens_nothing_not_even_after_submitting(cast: Cast) -> None:
@@ -95,32 +103,29 @@ def test_reveal_under_never_opens_nothing_not_even_after_submitting(cast: Cast) 
     assert not Exposure.objects.filter(user=cast.ann).exists()
 
 
-def test_reveal_is_of_ones_own_active_assignment_only(cast: Cast) -> None:
-    mine = opened(cast, "always")
-
+def test_reveal_is_of_ones_own_active_assignment_only(cast: Cast, always_open: Assignment) -> None:
     with pytest.raises(Denied):
-        label.reveal(actor=cast.ben, assignment=mine, message_index=2)
-    assign.return_assignment(actor=cast.ann, assignment=mine, reason="tired")
+        label.reveal(actor=cast.ben, assignment=always_open, message_index=2)
+    assign.return_assignment(actor=cast.ann, assignment=always_open, reason="tired")
     with pytest.raises(StaleState):
-        reveal(mine, 2)
+        reveal(always_open, 2)
     with pytest.raises(StaleState):
-        revealed(actor=cast.ann, assignment=Assignment.objects.get(pk=mine.pk))
+        revealed(actor=cast.ann, assignment=Assignment.objects.get(pk=always_open.pk))
 
 
 @pytest.mark.parametrize(
     "asked",
     [{}, {"message_index": 3}, {"message_index": 2, "outcome": True}, {"outcome": True, "everything": True}],
 )
-def test_reveal_is_of_one_thing_and_not_of_a_message_that_is_no_step(cast: Cast, asked: dict) -> None:
-    mine = opened(cast, "always")
-
+def test_reveal_is_of_one_thing_and_not_of_a_message_that_is_no_step(
+    cast: Cast, always_open: Assignment, asked: dict
+) -> None:
     with pytest.raises(Invalid):
-        label.reveal(actor=cast.ann, assignment=mine, **asked)
+        label.reveal(actor=cast.ann, assignment=always_open, **asked)
 
 
 # ── the blind value ───────────────────────
-def test_blind_value_is_that_of_the_first_exposure_whatever_follows(cast: Cast) -> None:
-    mine = opened(cast)
+def test_blind_value_is_that_of_the_first_exposure_whatever_follows(mine: Assignment) -> None:
     save(mine, change(2, 1), change(None, 1))
     reveal(mine, 2)
     reveal(mine, outcome=True)
@@ -134,30 +139,27 @@ def test_blind_value_is_that_of_the_first_exposure_whatever_follows(cast: Cast) 
     assert (outcome.value, outcome.blind_value, outcome.exposed_at is not None) == (-1, 1, True)
 
 
-def test_label_made_after_the_exposure_is_not_blind(cast: Cast) -> None:
-    mine = opened(cast, "always")
-    save(mine, change(4, None, note="only a note"))
-    reveal(mine, everything=True)
+def test_label_made_after_the_exposure_is_not_blind(always_open: Assignment) -> None:
+    save(always_open, change(4, None, note="only a note"))
+    reveal(always_open, everything=True)
 
-    save(mine, change(2, 1), change(4, 1, version=1), change(None, 1))
+    save(always_open, change(2, 1), change(4, 1, version=1), change(None, 1))
 
     seen_at = Exposure.objects.values_list("created_at", flat=True).get(step__message_index=2)
     assert Label.objects.get(step__message_index=2).exposed_at == seen_at
-    assert kept(mine, 2) == (1, None, True)
-    assert kept(mine, 4) == (1, None, True)
-    assert OutcomeLabel.objects.get(assignment=mine).exposed_at is not None
+    assert kept(always_open, 2) == (1, None, True)
+    assert kept(always_open, 4) == (1, None, True)
+    assert OutcomeLabel.objects.get(assignment=always_open).exposed_at is not None
 
 
-def test_label_that_was_made_first_stays_blind_under_always_too(cast: Cast) -> None:
-    mine = opened(cast, "always")
-    save(mine, change(2, 0))
-    reveal(mine, everything=True)
+def test_label_that_was_made_first_stays_blind_under_always_too(always_open: Assignment) -> None:
+    save(always_open, change(2, 0))
+    reveal(always_open, everything=True)
 
-    assert kept(mine, 2) == (0, 0, True)
+    assert kept(always_open, 2) == (0, 0, True)
 
 
-def test_reveal_does_not_touch_the_other_steps_and_the_other_annotator(cast: Cast) -> None:
-    mine = opened(cast)
+def test_reveal_does_not_touch_the_other_steps_and_the_other_annotator(cast: Cast, mine: Assignment) -> None:
     theirs = claim(cast.ben, cast.project)
     save(mine, change(2, 1), change(4, 1))
     save(theirs, change(2, 1))
@@ -195,8 +197,7 @@ def test_agreement_is_made_of_blind_values_and_leaves_out_what_was_never_blind(c
     assert again.overall.steps.n == 2, "no label of the second trajectory is blind"
 
 
-def test_reveal_of_others_labels_keeps_ones_own_as_blind_values(cast: Cast) -> None:
-    mine = opened(cast)
+def test_reveal_of_others_labels_keeps_ones_own_as_blind_values(cast: Cast, mine: Assignment) -> None:
     label_all(mine, 1)
     reveal(mine, 2)
     save(mine, change(2, -1, version=1))
@@ -214,8 +215,7 @@ def test_reveal_of_others_labels_keeps_ones_own_as_blind_values(cast: Cast) -> N
 
 
 # ── what is noted ─────────────────────────
-def test_reveal_is_in_the_history_once_with_what_was_shown_to_whom(cast: Cast) -> None:
-    mine = opened(cast)
+def test_reveal_is_in_the_history_once_with_what_was_shown_to_whom(cast: Cast, mine: Assignment) -> None:
     save(mine, change(2, 1))
     for _again in range(2):
         reveal(mine, 2)
@@ -245,8 +245,7 @@ def test_reveal_where_nothing_is_suggested_shows_and_notes_nothing(cast: Cast) -
     assert kept(mine, 4) == (1, 1, True)
 
 
-def test_reveal_is_shown_again_and_nothing_else(cast: Cast) -> None:
-    mine = opened(cast)
+def test_reveal_is_shown_again_and_nothing_else(cast: Cast, mine: Assignment) -> None:
     save(mine, change(2, 1), change(4, 1))
     assert revealed(actor=cast.ann, assignment=mine) == []
 
@@ -291,8 +290,7 @@ def test_judge_without_a_suggestion_for_the_trajectory_keeps_its_number(cast: Ca
 
 
 # ── what is not to be changed any more ────
-def test_reveal_before_a_stale_save_keeps_it_from_changing_anything(cast: Cast) -> None:
-    mine = opened(cast)
+def test_reveal_before_a_stale_save_keeps_it_from_changing_anything(mine: Assignment) -> None:
     save(mine, change(2, 1))
     reveal(mine, 2)
 
@@ -303,8 +301,7 @@ def test_reveal_before_a_stale_save_keeps_it_from_changing_anything(cast: Cast) 
     assert kept(mine, 2) == (1, 1, True)
 
 
-def test_reveal_refusals_are_conflicts_but_under_never_a_denial(cast: Cast) -> None:
-    mine = opened(cast)
+def test_reveal_refusals_are_conflicts_but_under_never_a_denial(cast: Cast, mine: Assignment) -> None:
     with pytest.raises(Conflict):
         reveal(mine, 2)
     set_policy(cast.project, "never")
