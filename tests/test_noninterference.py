@@ -99,16 +99,11 @@ def adjudicated(cast: Cast, row: Trajectory) -> None:
 
 
 def revealing(cast: Cast, row: Trajectory) -> None:
-    """Ben has labelled it and looked at what a judge suggests."""
-    advised(cast, row)
+    """A judge has suggested labels, and ben has labelled it and looked at them; ann has not."""
+    suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a comment")
     made = _ben(cast, row)
     label_all(made, -1, outcome=-1)
     label.reveal(actor=cast.ben, assignment=made, everything=True)
-
-
-def advised(cast: Cast, row: Trajectory) -> None:
-    """A judge has suggested labels; ann has not revealed any."""
-    suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a comment")
 
 
 def seen_by(user: User, world: World, ids: set[int], leave_out: frozenset[str] = NONE) -> dict[str, str]:
@@ -144,7 +139,7 @@ def _plain(client: PlainClient, url: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("ann_submits", [False, True], ids=["while she labels", "after she submitted"])
 def test_noninterference_of_the_other_annotator_with_anything_i_can_see(db: None, ann_submits: bool) -> None:
-    states: list[State] = [nothing, begun, given_back, agreeing, differing, advised, revealing]
+    states: list[State] = [nothing, begun, given_back, agreeing, differing, revealing]
     if ann_submits:
         states.append(adjudicated)
     with time_machine.travel(NOW, tick=False):

@@ -185,22 +185,33 @@ def strangers(who: str, address: Address, answer: Any, method: str = "GET") -> s
     return met(answer) & never(who) if may is None else met(answer) - may
 
 
+# There is something to meet: each kind of canary can be met by whom it is for.
+MET_BY_ROOT = {
+    *(f"{kind}-shared" for kind in (*RECORD, "note-ben", "comment", "suggested-outcome")),
+    *("said-ben-talked", "revised-ann-talked", "decision-dispute", "suggested-second-free"),
+    *("judge", "judge-server", "address", "stop-reason"),
+}
+
+
 @shared_rows
 def world() -> World:
     """The project in the middle of everything."""
-    return make_world()
+    made = make_world()
+    assert len(PLACES) == made.cast.project.trajectories.count()
+    return made
 
 
 @pytest.mark.parametrize("who", ROLES)
 def test_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who: str) -> None:
     browser = Browser(world, who)
-    wrong = []
+    wrong, seen = [], set()
     for address in addresses():
         for method in methods(address):
             row = f"{method} {address.key}"
             if row not in ROWS and who not in ASKED_IN_VAIN:
                 continue
             answer = browser.send(address, method)
+            seen |= met(answer)
             wanted = {ROWS[row][who]} if row in ROWS else NOT_OFFERED
             if method == "GET" and address.name.startswith("frontend:"):
                 wanted = wanted - {405}  # a browser would show its own, empty page
@@ -212,6 +223,8 @@ def test_role_gets_what_the_matrix_says_and_meets_no_canary(world: World, who: s
             if answer.unnoted - (published(address, FROZEN) if who == "nobody" else set()):
                 wrong.append(f"{row}: shows {sorted(answer.unnoted)}, and nothing is noted")
     assert not wrong, "\n".join(wrong)
+    if who == "root":
+        assert not MET_BY_ROOT - seen
 
 
 def everything_by_id(world: World) -> Iterator[tuple[Address, str]]:
@@ -231,7 +244,7 @@ def everything_by_id(world: World) -> Iterator[tuple[Address, str]]:
             yield aimed, aimed.url(world)
 
 
-@pytest.mark.parametrize("who", ["ann", "judith", "oscar"])
+@pytest.mark.parametrize("who", ["ann", "judith"])
 def test_canary_is_shown_under_no_id_that_one_can_guess(world: World, who: str) -> None:
     browser = Browser(world, who)
     wrong = []
@@ -243,19 +256,7 @@ def test_canary_is_shown_under_no_id_that_one_can_guess(world: World, who: str) 
         if leaked := strangers(who, address, answer):
             wrong.append(f"{url}: shows {sorted(leaked)}")
     assert not wrong, "\n".join(wrong)
-    assert seen or who == "oscar"
-
-
-def test_canaries_can_be_met_by_whom_they_are_for(world: World) -> None:
-    browser = Browser(world, "root")
-    missing = {f"{kind}-shared" for kind in RECORD} | {"said-ben-talked", "revised-ann-talked"}
-    missing |= {"note-ben-shared", "decision-dispute", "judge-server", "address", "stop-reason"}
-    missing |= {"judge", "comment-shared", "suggested-outcome-shared", "suggested-second-free"}
-    for address, url in everything_by_id(world):
-        if missing:
-            missing -= met(browser.send(address, "GET", url))
-    assert not missing
-    assert len(PLACES) == world.cast.project.trajectories.count()
+    assert seen
 
 
 def reveals(world: World, whose: str) -> Address:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, get_commands, load_command_class
 from django.db import OperationalError, connection
 
 from annotation.management.base import OperatorCommand
@@ -49,24 +49,35 @@ def test_accounts_are_not_made_where_a_restore_was_killed(
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("command", ["ensure_admin", "protect_releases", "backup"])
-def test_commands_say_that_the_database_is_away_or_empty(command: str, tmp_path: Path) -> None:
-    away = f"postgres://nobody@127.0.0.1:{free_port()}/none"
-    arguments = [str(tmp_path / "b.tar.gz")] if command == "backup" else []
-    for database, said in (
-        (away, "does not answer"),
-        (f"sqlite:///{tmp_path}/db.sqlite3", "not set up yet"),
-    ):
-        done = subprocess.run(
-            [sys.executable, "manage.py", command, *arguments],
-            cwd=ROOT,
-            env=server_environment(database=database, data=tmp_path),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 1 and said in done.stderr
-        assert len(done.stderr.splitlines()) == 1
+@pytest.mark.parametrize(
+    ("command", "database", "said"),
+    [
+        (["backup", "b.tar.gz"], f"postgres://nobody@127.0.0.1:{free_port()}/none", "does not answer"),
+        (["ensure_admin"], "sqlite:///db.sqlite3", "not set up yet"),
+    ],
+    ids=["away", "empty"],
+)
+def test_commands_say_that_the_database_is_away_or_empty(
+    command: list[str], database: str, said: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), *command],
+        cwd=tmp_path,
+        env=server_environment(database=database.replace("///", f"///{tmp_path}/"), data=tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1 and said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.once
+def test_commands_are_all_of_the_kind_that_refuses_in_a_sentence() -> None:
+    names = [name for name, app in get_commands().items() if app in ("annotation", "config")]
+    assert {"backup", "ensure_admin", "protect_releases"} <= set(names)
+    for name in names:
+        assert isinstance(load_command_class(get_commands()[name], name), OperatorCommand), name
 
 
 @pytest.mark.django_db(transaction=True)
