@@ -44,6 +44,8 @@ NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 # made anew for each answer
 CHANCE = re.compile(rb'name="(?:csrfmiddlewaretoken|claim_key)"\s+value="[^"]*"')
 TRAJECTORIES = 11
+# of the labels of disputed steps there are at least `annotators.FEWEST_PAIRS`
+STEPS = 8
 PAGES_EVERY = 100
 
 
@@ -64,14 +66,15 @@ def shared(cast: Cast) -> Shared:
     """Ann says +1 throughout; of every third trajectory the other says −1 throughout, of the next it is a
     single step on which they differ."""
     make_member(cast.project, cast.ann, "annotator", "adjudicator")
-    rows = import_records(cast.project, make_records(TRAJECTORIES, steps=6))
+    rows = import_records(cast.project, make_records(TRAJECTORIES, steps=STEPS))
     for number, row in enumerate(rows):
         other = cast.cleo if number % 5 == 4 else cast.ben
         for who in (cast.ann, other):
             made = assign.claim_this(actor=who, trajectory=row)
             low = who != cast.ann and number % 3 == 0
             values = [
-                -1 if low or (who != cast.ann and number % 3 == 1 and step == 2) else 1 for step in range(6)
+                -1 if low or (who != cast.ann and number % 3 == 1 and step == 2) else 1
+                for step in range(STEPS)
             ]
             label_all(made, values, outcome=-1 if low else 1)
             label.submit(actor=who, assignment=made)
