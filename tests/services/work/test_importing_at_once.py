@@ -22,25 +22,25 @@ pytestmark = [
 ]
 
 
-def test_import_of_the_same_file_by_two_at_once_comes_in_once() -> None:
+def test_import_of_the_same_file_by_two_at_once_comes_in_once(small_batches: None) -> None:
     cast = people.make_cast()
-    data = people.jsonl(people.make_records(400))
+    data = people.jsonl(people.make_records(100))
 
     results = together(*[lambda: people.import_file(cast.project, data)] * 2)
 
     done = [result for result in results if isinstance(result, ImportFile)]
     for result in results:
         assert isinstance(result, ImportFile | Conflict), result
-    assert sum(source.created_count for source in done) == 400
-    assert Trajectory.objects.filter(live=True).count() == Trajectory.objects.count() == 400
-    assert Task.objects.count() == 400
-    assert Step.objects.count() == 800
+    assert sum(source.created_count for source in done) == 100
+    assert Trajectory.objects.filter(live=True).count() == Trajectory.objects.count() == 100
+    assert Task.objects.count() == 100
+    assert Step.objects.count() == 200
 
 
-def test_files_imported_into_one_subset_at_once_share_its_tasks() -> None:
+def test_files_imported_into_one_subset_at_once_share_its_tasks(small_batches: None) -> None:
     cast = people.make_cast()
-    files = [people.jsonl([people.make_record(query, sample) for query in range(150)]) for sample in range(4)]
-    refused = people.jsonl([*[people.make_record(query, 9) for query in range(250)], {"a": 1}])
+    files = [people.jsonl([people.make_record(query, sample) for query in range(50)]) for sample in range(4)]
+    refused = people.jsonl([*[people.make_record(query, 9) for query in range(80)], {"a": 1}])
 
     results = together(
         *(lambda data=data: people.import_file(cast.project, data) for data in [*files, refused])
@@ -48,9 +48,9 @@ def test_files_imported_into_one_subset_at_once_share_its_tasks() -> None:
 
     assert isinstance(results.pop(), ImportRefused)
     assert {source.state for source in results} == {ImportState.PUBLISHED}
-    assert Trajectory.objects.filter(live=True).count() == Trajectory.objects.count() == 600
-    assert Task.objects.count() == 150
-    assert set(Task.objects.values_list("key", flat=True)) == {f"tiny:{query}" for query in range(150)}
+    assert Trajectory.objects.filter(live=True).count() == Trajectory.objects.count() == 200
+    assert Task.objects.count() == 50
+    assert set(Task.objects.values_list("key", flat=True)) == {f"tiny:{query}" for query in range(50)}
 
 
 def test_import_of_1000_records_lets_people_go_on_labelling() -> None:
@@ -89,14 +89,14 @@ def test_import_of_1000_records_lets_people_go_on_labelling() -> None:
     assert Trajectory.objects.filter(live=True).count() == 1_001
 
 
-def test_import_abandoned_by_another_process_stops_by_itself() -> None:
+def test_import_abandoned_by_another_process_stops_by_itself(small_batches: None) -> None:
     cast = people.make_cast()
     source = ingest.receive_file(
         actor=cast.admin,
         project=cast.project,
         subset="tiny",
         filename="tiny.jsonl",
-        chunks=[people.jsonl(people.make_records(3_000))],
+        chunks=[people.jsonl(people.make_records(300))],
         enqueue=False,
     )
 
