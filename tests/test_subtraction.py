@@ -11,8 +11,9 @@ import os
 import random
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -39,14 +40,17 @@ from tests.callers import PlainClient
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, decide_all, import_records, label_all, make_member, make_records, open_case
 
-ORDERS = int(os.environ.get("ORDERS_OF_WORK", "1000"))
+ORDERS = int(os.environ.get("ORDERS_OF_WORK", "100"))
+# of each order so many things in a row, of which she would read the difference
+THINGS = 8
+KINDS = ("mine", "theirs", "decided")
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 # made anew for each answer
 CHANCE = re.compile(rb'name="(?:csrfmiddlewaretoken|claim_key)"\s+value="[^"]*"')
 TRAJECTORIES = 11
 # of the labels of disputed steps there are at least `annotators.FEWEST_PAIRS`
 STEPS = 8
-PAGES_EVERY = 100
+PAGES_EVERY = 20
 
 
 @dataclass(frozen=True)
@@ -98,14 +102,15 @@ class Moment:
     """A moment in an order of work: what ann and the others have submitted, and which disputes are resolved.
     What happens is (who or what, trajectory)."""
 
-    mine: list[int] = field(default_factory=list)
-    theirs: set[int] = field(default_factory=set)
-    decided: set[int] = field(default_factory=set)
+    mine: list[int]
+    theirs: set[int]
+    decided: set[int]
 
-    def add(self, event: tuple[str, int]) -> None:
-        """Let one thing happen."""
-        kind, pk = event
-        {"mine": self.mine.append, "theirs": self.theirs.add, "decided": self.decided.add}[kind](pk)
+    @classmethod
+    def after(cls, events: list[tuple[str, int]]) -> Moment:
+        """The moment after these."""
+        mine, theirs, decided = ([pk for what, pk in events if what == kind] for kind in KINDS)
+        return cls(mine, set(theirs), set(decided))
 
     def resolved(self, shared: Shared) -> set[int]:
         """The trajectories with a consensus."""
@@ -228,22 +233,19 @@ def read(shared: Shared, about: int | None) -> Readings:
     return figures(shared), everything(shared, about) if about is not None else {}
 
 
-def before_and_after(
-    shared: Shared, moment: Moment, event: tuple[str, int], pages: bool
-) -> tuple[Readings, Readings]:
-    """The readings of ann before one event, and after it; `moment` is then after it."""
-    about = event[1] if pages else None
-    earlier = Missing.at(shared, moment)
-    moment.add(event)
-    later = Missing.at(shared, moment)
+def visits(shared: Shared, moments: list[Moment], about: int | None) -> list[Readings]:
+    """The readings of ann at each moment. The rows are brought to the last of them, and back from there."""
+    found = []
+    there = Missing(set(), set(), set())
     with transaction.atomic():
-        take_away(later)
-        put_in_order(shared, moment)
-        after = read(shared, about)
-        take_away(earlier.without(later))
-        before = read(shared, about)
+        put_in_order(shared, moments[-1])
+        for moment in reversed(moments):
+            missing = Missing.at(shared, moment)
+            take_away(missing.without(there))
+            there = missing
+            found.append(read(shared, about))
         transaction.set_rollback(True)
-    return before, after
+    return found[::-1]
 
 
 def numbers_in(value: Any) -> Iterable[float]:
@@ -266,25 +268,27 @@ def test_subtraction_of_two_visits_tells_no_label_before_its_case_is_settled(sha
             rng = random.Random(seed)
             events = order_of_work(shared, rng)
             cut = rng.choice([at for at, (kind, _pk) in enumerate(events) if kind != "mine"])
-            moment = Moment()
-            for event in events[:cut]:
-                moment.add(event)
-            known = moment.resolved(shared)
             pages = seed % PAGES_EVERY == 0
-            (before, pages_before), (after, pages_after) = before_and_after(
-                shared, moment, events[cut], pages
-            )
-            if moment.resolved(shared) == known:
-                told = [name for name in pages_before if pages_before[name] != pages_after[name]]
-                assert not told, f"order {seed}: {events[cut]} shows at {told}"
-                assert before == after, f"order {seed}: {events[cut]} shows in one's own figures"
-                silent += 1
-            elif before != after:
-                new = after["compared_trajectories"] - before["compared_trajectories"]
-                assert new >= FEWEST, f"order {seed}: figures of {new} more trajectories"
-                renewed += 1
-            assert all(round(number, annotators.DIGITS) == number for number in numbers_in(after))
-    assert silent > ORDERS / 4 and renewed > ORDERS / 50, (silent, renewed)
+            happens = events[cut : cut + (1 if pages else THINGS)]
+            moments = [Moment.after(events[: cut + number]) for number in range(len(happens) + 1)]
+            seen = visits(shared, moments, events[cut][1] if pages else None)
+            for event, (earlier, later), (before, after) in zip(
+                happens, pairwise(moments), pairwise(seen), strict=True
+            ):
+                if event[0] == "mine":
+                    continue
+                where = f"order {seed}: {event}"
+                if later.resolved(shared) == earlier.resolved(shared):
+                    told = [name for name in before[1] if before[1][name] != after[1][name]]
+                    assert not told, f"{where} shows at {told}"
+                    assert before[0] == after[0], f"{where} shows in one's own figures"
+                    silent += 1
+                elif before[0] != after[0]:
+                    new = after[0]["compared_trajectories"] - before[0]["compared_trajectories"]
+                    assert new >= FEWEST, f"{where}: figures of {new} more trajectories"
+                    renewed += 1
+                assert all(round(number, annotators.DIGITS) == number for number in numbers_in(after[0]))
+    assert silent > ORDERS and renewed > ORDERS / 10, (silent, renewed)
 
 
 def test_figures_of_a_block_do_not_tell_whose_labels_are_whose(shared: Shared) -> None:
