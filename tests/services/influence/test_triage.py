@@ -33,8 +33,7 @@ SAID = [
 ]
 
 
-@shared_rows
-def rows(cast: Cast) -> list[Trajectory]:
+def fill(cast: Cast) -> list[Trajectory]:
     """Eight trajectories, of which two judges say what is SAID."""
     rows = people.import_records(cast.project, len(SAID))
     judges = [make_imported_judge(cast.project, name) for name in ("one", "other")]
@@ -44,6 +43,12 @@ def rows(cast: Cast) -> list[Trajectory]:
                 differs = judge is judges[1] and number == 5
                 suggest(judge, row, values, outcome=1 if differs else -1)
     return rows
+
+
+@shared_rows
+def rows(cast: Cast) -> list[Trajectory]:
+    """The same, for what does not ask for the order before: the places are those of another test."""
+    return fill(cast)
 
 
 def queue(cast: Cast) -> list[int]:
@@ -115,7 +120,8 @@ def test_triage_serves_whoever_had_passed_a_place_there_again(cast: Cast, rows: 
     assert people.claim(cast.ben, cast.project).trajectory_id == rows[0].pk
 
 
-def test_triage_undone_is_the_order_before_it(cast: Cast, rows: list[Trajectory]) -> None:
+def test_triage_undone_is_the_order_before_it(cast: Cast) -> None:
+    rows = fill(cast)
     people.import_records(cast.project, 3, subset="later")
     before = dict(Trajectory.objects.values_list("pk", "position"))
     projects.triage(actor=cast.admin, project=cast.project, batch_size=3, seed=4)
