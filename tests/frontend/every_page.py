@@ -63,7 +63,7 @@ PAGES = {
     "unfinished work": ("admin", "claims", 11),
     "case": ("judith", "adjudication", 19),
     "agreement": ("admin", "agreement", 10),
-    "steps of agreement": ("admin", "agreement-steps", 16),
+    "steps of agreement": ("admin", "agreement-steps", 17),
     "own figures": ("ann", "annotator-figures", 14),
     "influence": ("admin", "influence", 17),
     "releases": ("admin", "releases", 8),
