@@ -192,7 +192,7 @@ def chosen(project: Project, leave_out: Collection[str]) -> QuerySet[Trajectory]
 def _ordered(project: Project, leave_out: Collection[str]) -> array[int]:
     """Their keys in the order of the release: by subset, then as imported. The keys are sorted without the
     content: a database that sorts whole rows holds all of them."""
-    keys = chosen(project, leave_out).order_by("subset__name", "source", "pk").values_list("pk", flat=True)
+    keys = chosen(project, leave_out).order_by("subset__name", "source_id", "pk").values_list("pk", flat=True)
     return array("q", keys.iterator(chunk_size=2_000))
 
 
