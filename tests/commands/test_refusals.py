@@ -74,7 +74,10 @@ def test_commands_say_that_the_database_is_away_or_empty(
 
 @pytest.mark.once
 def test_commands_are_all_of_the_kind_that_refuses_in_a_sentence() -> None:
-    names = [name for name, app in get_commands().items() if app in ("annotation", "config")]
+    # migrate is Django's, which takes its turn
+    names = [
+        name for name, app in get_commands().items() if app in ("annotation", "config") if name != "migrate"
+    ]
     assert {"backup", "ensure_admin", "protect_releases"} <= set(names)
     for name in names:
         assert isinstance(load_command_class(get_commands()[name], name), OperatorCommand), name
