@@ -177,7 +177,7 @@ def test_trajectory_and_its_judgements_and_case_take_as_many_however_long(
     raw, judgements = (f"/trajectories/{row.pk}/{name}/" for name in ("raw", "judgements"))
     assert queries(lambda: by.admin.get(raw)) == 9, "the first time it is noted"
     assert queries(lambda: by.admin.get(raw)) == 6
-    assert queries(lambda: by.admin.get(judgements)) == 18
+    assert queries(lambda: by.admin.get(judgements)) == 20
     assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 14
     decision = {"message_index": 2, "value": 1}
     assert queries(lambda: by.judith.post(f"/adjudications/{case.pk}/decisions/", decision)) == 11

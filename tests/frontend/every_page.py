@@ -48,7 +48,7 @@ PAGES = {
     "import": ("admin", "import-detail", 7),
     "preview of an import": ("admin", "import-detail", 7),
     "trajectories": ("admin", "trajectories", 13),
-    "trajectory": ("admin", "trajectory", 24),
+    "trajectory": ("admin", "trajectory", 26),
     "history": ("admin", "history", 30),
     "my work": ("ann", "work", 12),
     "judges": ("admin", "judges", 12),

@@ -7,12 +7,12 @@ admins; others see their own sights.
 
 from __future__ import annotations
 
-from annotation.core.vocabulary import AdjudicationState, AssignmentState
-from annotation.models import Adjudication, Assignment, Discussion, Step, Trajectory, User
+from annotation.core.vocabulary import AssignmentState
+from annotation.models import Adjudication, Assignment, Step, Trajectory, User
 from annotation.policies import FieldAccess, field_access
 from annotation.policies.rechecks import not_closed
 
-from ..shared.pseudonyms import letters
+from ..shared.pseudonyms import letter_seed, letters
 from .history_entries import HistoryEntry, HistoryReader, Place, entries
 
 
@@ -70,10 +70,7 @@ def _assignments(
 
 
 def _letters(trajectory: Trajectory) -> dict[int, str]:
-    seed = Discussion.objects.filter(trajectory=trajectory).values_list("letter_seed", flat=True).first()
-    if seed is None:
-        cases = Adjudication.objects.filter(trajectory=trajectory).exclude(state=AdjudicationState.RELEASED)
-        seed = cases.values_list("letter_seed", flat=True).first()
+    seed = letter_seed(trajectory)
     if seed is None:
         return {}
     submitted = Assignment.objects.filter(trajectory=trajectory, state=AssignmentState.SUBMITTED)

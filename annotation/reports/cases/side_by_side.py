@@ -29,7 +29,7 @@ from annotation.models import (
 from annotation.policies import FieldAccess, Viewer, field_access
 
 from ..judging.suggestions import JudgeSuggestion, StepSuggestions, revealed_to, suggestions_for_admin
-from ..shared.pseudonyms import LETTERS, in_order
+from ..shared.pseudonyms import LETTERS, in_order, letter_seed
 from ..shared.transcripts import Transcript, transcript
 
 
@@ -200,8 +200,8 @@ def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
 
 def inspection(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     """A trajectory with everything that is known about it, for admins; drafts of open assignments and judges'
-    suggestions included."""
-    shown = _side_by_side(actor, trajectory)
+    suggestions included. Its letters are those of its case."""
+    shown = _side_by_side(actor, trajectory, seed=letter_seed(trajectory), drafts=True)
     steps = [item.step for item in shown.steps if item.step is not None]
     _add_suggestions(shown, suggestions_for_admin(trajectory=trajectory, access=shown.access, steps=steps))
     return shown
@@ -231,18 +231,20 @@ def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
     )
 
 
-def _side_by_side(actor: Viewer, trajectory: Trajectory, *, seed: int | None = None) -> SideBySide:
-    """All labels of a trajectory in the order of the slots; with the seed of a case or a discussion, the
-    submitted ones in the order of its letters."""
+def _side_by_side(
+    actor: Viewer, trajectory: Trajectory, *, seed: int | None, drafts: bool = False
+) -> SideBySide:
+    """The submitted labels of a trajectory in the order of their letters, which `seed` draws (without one,
+    that of the slots); behind them, with `drafts`, those of all other assignments."""
     shown = plain(actor=actor, trajectory=trajectory)
-    if not (shown.access.others_labels or (seed is not None and shown.access.discussed)):
+    if not (shown.access.others_labels or (shown.access.discussed and not drafts)):
         raise Denied(translatable("You may not see other people’s labels here."))
     rows = Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
-    if seed is None:
-        found = list(rows)
-    else:
-        submitted = {row.annotator_id: row for row in rows.filter(state=AssignmentState.SUBMITTED)}
-        found = [submitted[pk] for pk in in_order(seed, trajectory.pk, submitted)]
+    found = list(rows if drafts else rows.filter(state=AssignmentState.SUBMITTED))
+    if seed is not None:
+        submitted = [row.annotator_id for row in found if row.state == AssignmentState.SUBMITTED]
+        place = {pk: number for number, pk in enumerate(in_order(seed, trajectory.pk, submitted))}
+        found.sort(key=lambda row: place.get(row.annotator_id, len(place)))
     sides: dict[int, AnnotatorSide] = {}
     for number, row in enumerate(found):
         letter = LETTERS[number % len(LETTERS)]

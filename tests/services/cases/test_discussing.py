@@ -23,6 +23,7 @@ from annotation.models import (
     User,
 )
 from annotation.reports.cases import discussions as reports
+from annotation.reports.cases import side_by_side
 from annotation.services import adjudicate, discuss, notices, projects
 from tests import people
 from tests.people import Cast
@@ -93,6 +94,19 @@ def test_letters_of_a_discussion_are_those_of_the_case_and_of_the_next_one(
     taken = people.open_case(cast.oscar, disputed_case.trajectory)
 
     assert disputed_case.letter_seed == talk.letter_seed == taken.letter_seed
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_letters_of_a_trajectory_are_those_of_its_case(
+    cast: Cast, disputed_case: Adjudication, seed: int
+) -> None:
+    Adjudication.objects.update(letter_seed=seed)
+    disputed_case.refresh_from_db()
+    inside = side_by_side.case(actor=cast.judith, adjudication=disputed_case)
+    page = side_by_side.inspection(actor=cast.admin, trajectory=disputed_case.trajectory)
+    own = {label.note: label.letter for label in inside.steps[1].labels}
+    assert {label.note: label.letter for label in page.steps[1].labels} == own
+    assert set(own) == {"Ann's note.", "Ben's note."}
 
 
 @pytest.mark.parametrize("who", ["cleo", "oscar"])
