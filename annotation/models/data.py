@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.trajectories.trajectory import SourceLabel
@@ -226,6 +226,12 @@ class TrajectoryContent(models.Model):
     def raw_bytes(self) -> bytes:
         """The record as it came in. For those whose `field_access` has `raw` only: labels may stand in it."""
         return zlib.decompress(bytes(self.raw))
+
+
+def with_trajectories(subsets: QuerySet[Subset]) -> QuerySet[Subset]:
+    """The subsets that hold live trajectories: one that a file was only previewed for holds none. No query by
+    itself."""
+    return subsets.filter(Exists(Trajectory.objects.filter(subset=OuterRef("pk"), live=True)))
 
 
 class Step(models.Model):

@@ -16,6 +16,7 @@ from annotation.core.judging.settings import NAME, NUMBER_ERRORS
 from annotation.core.label_files import MAX_FILE
 from annotation.language import translated, translated_lazy
 from annotation.models import Judge, Project, Subset
+from annotation.models.data import with_trajectories
 from annotation.services.suggest import operator
 
 
@@ -193,7 +194,8 @@ class SuggestionFileForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["subset"].queryset = Subset.objects.filter(project=project)  # type: ignore[attr-defined]
+        subsets = with_trajectories(Subset.objects.filter(project=project))
+        self.fields["subset"].queryset = subsets  # type: ignore[attr-defined]
         self.fields["subset"].label_from_instance = lambda row: row.name  # type: ignore[attr-defined]
 
     def clean_file(self) -> Any:

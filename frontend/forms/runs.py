@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import Judge, Project, Release, Subset, Trajectory
+from annotation.models.data import with_trajectories
 from frontend.templatetags.tristep import state_name
 
 
@@ -45,7 +46,7 @@ class RunForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["judges"].queryset = judges  # type: ignore[attr-defined]
         everything = ("", lazystr(_("All")))
-        names = Subset.objects.filter(project=project).values_list("name", flat=True)
+        names = with_trajectories(Subset.objects.filter(project=project)).values_list("name", flat=True)
         models = (
             Trajectory.objects.filter(project=project, live=True)
             .exclude(policy_model="")

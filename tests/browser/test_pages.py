@@ -43,7 +43,7 @@ def test_form_in_use_is_not_emptied_when_an_import_ends(cast, open_as):
     page = open_as("admin", "/p/bench/import/")
     page.set_input_files("#id_file", GOLDEN / "inspect-zstd.eval")
     ingest.run_import(source_id=waiting.pk)
-    expect(page.locator("[data-state]")).to_have_text("published")
+    expect(page.locator("[data-state]")).to_have_text("imported")
     with page.expect_response("**/import/status/*"):
         pass  # a page loaded anew would not ask: nothing is under way
     assert page.locator("#id_file").evaluate("field => field.files.length") == 1

@@ -158,7 +158,7 @@ def upload(page: Page, folder: Path) -> None:
     page.get_by_label("Files").set_input_files(file)
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("pools.jsonl")
-    published = page.locator(".head").get_by_text("published")
+    published = page.locator(".head").get_by_text("imported", exact=True)
     expect(published).to_be_visible()
     expect(page.locator(".stats div", has_text="New trajectories").locator("dd")).to_have_text("4")
     expect(page.locator(".stats div", has_text="New steps").locator("dd")).to_have_text("13")

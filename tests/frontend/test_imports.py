@@ -30,7 +30,7 @@ def test_upload_is_queued_into_the_subset_named_after_the_file(browse, at, text)
     assert (row.state, row.subset.name, row.created_by.username) == (ImportState.QUEUED, "my-runs", "admin")
     ingest.run_import(source_id=row.pk)
     page = text(client.get(response.url))
-    assert "published" in page
+    assert "imported" in page
     assert Trajectory.objects.filter(live=True).count() == 2
 
 
@@ -142,6 +142,19 @@ def test_file_that_waits_for_a_decision_shows_no_progress(browse, at):
     queued = ImportFile.objects.get(filename="other.jsonl")
     assert [part.split('"')[0] for part in page.split('data-job="')[1:]] == [str(queued.pk)]
     assert (page.count(">not imported yet<"), page.count("<progress class=")) == (1, 1)
+
+
+def test_preview_is_no_import_on_the_home_page_and_its_subset_in_no_filter(browse, cast, at, text):
+    people.import_records(cast.project, 1, subset="tiny")
+    client = browse("admin")
+    client.post(at("imports", "bench"), {"file": upload(), "subset": "waiting", "preview": "1"})
+
+    home = text(client.get(at("home")))
+
+    assert "Preview of" in home and "not imported yet" in home and "Importing" not in home
+    filters = [at(name, "bench") for name in ("trajectories", "adjudication-queue", "look-again")]
+    pages = [client.get(address).content.decode() for address in filters]
+    assert [("tiny</option>" in page, "waiting</option>" in page) for page in pages] == [(True, False)] * 3
 
 
 def test_previews_are_discarded_in_one_act(browse, at, text):

@@ -28,6 +28,7 @@ from annotation.core.figures.measure import figures_json
 from annotation.core.i18n import translatable
 from annotation.core.influence.experiment import ARMS, Arm
 from annotation.core.vocabulary import RESOLVED, VALUES, AssignmentState, TrajectoryState
+from annotation.models.data import with_trajectories
 from annotation.policies import Actor, allowed, deals_people, require
 
 from ..shared import influence_rows
@@ -122,7 +123,8 @@ def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
     with_people = allowed(viewer, "agreement.pairs", project)
     if not with_people:
         require(viewer, "agreement.view", project)
-    subsets = dict(m.Subset.objects.filter(project=project).order_by("name").values_list("pk", "name"))
+    filled = with_trajectories(m.Subset.objects.filter(project=project))
+    subsets = dict(filled.order_by("name").values_list("pk", "name"))
     kept = paired_rows(project)
     changes, newest = revised_labels(project, kept)
     # the subsets too: one without labels is made without any that are new

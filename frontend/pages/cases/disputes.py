@@ -23,6 +23,7 @@ from annotation.core.errors import Conflict, Invalid
 from annotation.core.vocabulary import AdjudicationState
 from annotation.language import translated
 from annotation.models import Adjudication, Dispute, Subset, Trajectory, User
+from annotation.models.data import with_trajectories
 from annotation.reports.cases import disputes as report
 from annotation.services import adjudicate
 from frontend.pages.shared.columns import question_column, record_column
@@ -210,10 +211,10 @@ class Waiting:
     @property
     def filters(self) -> list[Filter]:
         """The filters above the list."""
-        subsets = policies.visible(self.opened.user, Subset.objects.filter(project=self.opened.project))
+        known = policies.visible(self.opened.user, Subset.objects.filter(project=self.opened.project))
         return [
             *(Filter(name, title, choices) for name, (title, choices) in CHOICES.items()),
-            Filter("subset", _("Subset"), [(row.name, row.name) for row in subsets]),
+            Filter("subset", _("Subset"), [(row.name, row.name) for row in with_trajectories(known)]),
         ]
 
     def rows(self, asked: dict[str, str]) -> QuerySet[Dispute]:

@@ -17,6 +17,7 @@ from annotation.core.errors import Conflict, Invalid
 from annotation.core.vocabulary import REASON_CODES
 from annotation.language import translated
 from annotation.models import Assignment, Subset
+from annotation.models.data import with_trajectories
 from annotation.reports.quality import look_again as report
 from annotation.services import label
 from frontend.pages.shared.common import open_project, person, whole_number
@@ -69,7 +70,9 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
         ready=len(found.ready),
         left_out=[(WHY[name], count) for name, count in found.left_out.items()],
         batches=report.batches(actor=opened.user, project=opened.project),
-        subsets=policies.visible(opened.user, Subset.objects.filter(project=opened.project)),
+        subsets=with_trajectories(
+            policies.visible(opened.user, Subset.objects.filter(project=opened.project))
+        ),
         reasons=REASON_CODES,
     )
 

@@ -19,6 +19,7 @@ from annotation import policies
 from annotation.core.text import unescape
 from annotation.core.vocabulary import SIGNS, VALUE_NAMES, Role, TrajectoryState
 from annotation.models import Subset, Trajectory
+from annotation.models.data import with_trajectories
 from annotation.reports.cases import side_by_side
 from annotation.reports.work import trajectory_list as report
 from annotation.services import noted_reads
@@ -116,7 +117,7 @@ def _list(opened: ProjectPage) -> ListPage:
             actor=user, project=project, filters=filters, sort=asked["sort"], labels=labels
         )
 
-    subsets = policies.visible(user, Subset.objects.filter(project=project))
+    subsets = with_trajectories(policies.visible(user, Subset.objects.filter(project=project)))
     everything = policies.visible(user, Trajectory.objects.filter(project=project))
     models = everything.order_by("policy_model").values_list("policy_model", flat=True).distinct()
     return ListPage(
