@@ -69,6 +69,13 @@ def test_contrast_of_found_words_suffices() -> None:
         assert min(contrast(under[0], over[0]), contrast(under[-1], over[-1])) >= 4.5, rule
 
 
+def test_keys_on_a_filled_button_have_its_colours() -> None:
+    rules = re.findall(r"^([^\n{]*\bkbd)\s*\{([^}]+)\}", (CSS / "key.css").read_text(), re.MULTILINE)
+    own = {selector: dict(re.findall(r"([\w-]+): (.+);", rule)) for selector, rule in rules}
+    assert own["kbd"]["background"] == "var(--sunken)"
+    assert own[".button--primary kbd"].items() >= {("background", "none"), ("color", "inherit")}
+
+
 def test_colours_are_tokens() -> None:
     for path in CSS.glob("*.css"):
         rules = re.sub(r"/\*.*?\*/|mask-image[^;]+;", "", path.read_text(), flags=re.DOTALL)
