@@ -275,6 +275,10 @@ class ExposureKind(StrEnum):
     LABEL = "label"
 
 
+SEEN_LABELS: Final = (ExposureKind.CONSENSUS, ExposureKind.LABEL)
+"""What nobody may have seen of a trajectory that they label."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReasonCode:
     """One sub-criterion of the ternary scheme: `value` is the label that it gives a reason for."""

@@ -10,9 +10,9 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation import policies
 from annotation.core.vocabulary import (
+    SEEN_LABELS,
     AdjudicationState,
     AssignmentState,
-    ExposureKind,
     ImportState,
     Role,
     TrajectoryState,
@@ -89,9 +89,7 @@ def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership
     """The person's memberships, each with `has_work`: they would be given something if they claimed."""
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
     rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
-    seen = Exposure.objects.filter(
-        trajectory=OuterRef("pk"), user=user, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS)
-    )
+    seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SEEN_LABELS)
     free = Trajectory.objects.filter(
         ~Exists(theirs),
         ~Exists(rechecked),

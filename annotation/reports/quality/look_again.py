@@ -17,10 +17,10 @@ from annotation.core.i18n import translatable
 from annotation.core.trajectories.messages import normalise
 from annotation.core.vocabulary import (
     REASON_CODES_BY_CODE,
+    SEEN_LABELS,
     VALUES,
     AdjudicationState,
     AssignmentState,
-    ExposureKind,
 )
 from annotation.models import (
     Adjudication,
@@ -182,7 +182,7 @@ def _discussed(path: str = "") -> Q:
 def _seen(path: str = "") -> QuerySet[Exposure]:
     """The exposures of an assignment's annotator to others' labels of it."""
     of_it = {"trajectory": OuterRef(f"{path}trajectory"), "user": OuterRef(f"{path}annotator")}
-    return Exposure.objects.filter(**of_it, kind__in=(ExposureKind.LABEL, ExposureKind.CONSENSUS))
+    return Exposure.objects.filter(**of_it, kind__in=SEEN_LABELS)
 
 
 def _marked(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:

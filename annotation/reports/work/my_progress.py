@@ -1,4 +1,5 @@
-"""An annotator's own work: how much there is, how far it is, what stands beside what. Nothing of others."""
+"""An annotator's own work: how much there is, how far it is, what stands beside what. Of others nothing
+but whether one's own submission can still be opened again."""
 
 from __future__ import annotations
 
@@ -6,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count, Max, Min, Q, QuerySet
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Max, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.core.vocabulary import AssignmentState
-from annotation.models import Assignment, Trajectory, User
+from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, TrajectoryState
+from annotation.models import Assignment, Exposure, Trajectory, User
 from annotation.policies.rechecks import not_closed
 
 NEWS = timedelta(days=14)
@@ -76,7 +77,20 @@ def neighbours(assignment: Assignment) -> Neighbours:
     return Neighbours(previous=beside["before"], next=beside["after"])
 
 
+def reopenable() -> Q:
+    """The condition on assignments that their annotators can open again by `services.label.reopen`."""
+    others = Assignment.objects.filter(trajectory=OuterRef("trajectory"), state=AssignmentState.SUBMITTED)
+    seen = Exposure.objects.filter(
+        trajectory=OuterRef("trajectory"), user=OuterRef("annotator"), kind__in=SEEN_LABELS
+    )
+    free = Q(state=AssignmentState.SUBMITTED, trajectory__state=TrajectoryState.LABELLING)
+    return free & ~Exists(others.exclude(pk=OuterRef("pk"))) & ~Exists(seen)
+
+
 def with_progress(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """Assignments with their trajectory, and `done`: how many of its steps have a label."""
+    """Assignments with their trajectory, `done`: how many of its steps have a label, and `reopenable`."""
     labelled = Count("labels", filter=Q(labels__value__isnull=False))
-    return assignments.select_related("project", "trajectory__subset").annotate(done=labelled)
+    again = ExpressionWrapper(reopenable(), output_field=BooleanField())
+    return assignments.select_related("project", "trajectory__subset").annotate(
+        done=labelled, reopenable=again
+    )

@@ -12,6 +12,7 @@ from annotation.policies.rechecks import closed
 
 from ..shared.label_json import fields_of, label_json, outcome_json, rules_of
 from ..shared.transcripts import Transcript, transcript
+from .my_progress import reopenable
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Workbench:
     """One assignment, ready to be labelled (or, when it is not `open` any more, to be read).
 
     `state` is JSON-ready: {"rules": {...}, "steps": [...], "outcome": {...}}, with labels as `save_labels`
-    answers them, each step with its `ordinal` (from 0) and `after_user_turn` besides.
+    answers them, each step with its `ordinal` (from 0) and `after_user_turn` besides. `reopenable`: it was
+    submitted, and its annotator can still open it again.
     """
 
     assignment: Assignment
@@ -28,6 +30,7 @@ class Workbench:
     transcript: Transcript
     steps: list[Step]
     state: dict[str, Any]
+    reopenable: bool
     guidelines: Guideline | None
 
 
@@ -43,7 +46,8 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
             translatable("This trajectory has been returned. You can resume it from My work."),
             code="not_open",
         )
-    if assignment.state == AssignmentState.SUBMITTED and closed(assignment):
+    is_submitted = assignment.state == AssignmentState.SUBMITTED
+    if is_submitted and closed(assignment):
         raise StaleState(
             translatable(
                 "Work that you submitted more than {days} days ago is closed once all of its labels are in: "
@@ -55,6 +59,7 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
     trajectory = assignment.trajectory
     trajectory.project = assignment.project  # the same row: spares a query
     access = field_access(actor, trajectory)
+    own = Assignment.stored.filter(pk=assignment.pk)
     steps = list(Step.objects.filter(trajectory=trajectory).order_by("message_index"))
     return Workbench(
         assignment=assignment,
@@ -63,6 +68,7 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
         transcript=transcript(trajectory=trajectory, access=access),
         steps=steps,
         state=_state(assignment, steps),
+        reopenable=is_submitted and own.filter(reopenable()).exists(),
         guidelines=Guideline.objects.filter(project=assignment.project_id).order_by("-version").first(),
     )
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Invalid, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
-from annotation.core.vocabulary import AssignmentState, ExposureKind
+from annotation.core.vocabulary import SEEN_LABELS, AssignmentState
 from annotation.models import (
     Assignment,
     Exposure,
@@ -30,8 +30,6 @@ CLAIM_TRIES = 50
 CLAIM_KEY = re.compile(r"[!-~]{1,64}")
 CLAIM_KEY_RULE = translatable("1 to 64 visible ASCII characters.")
 NOTHING_LEFT = translatable("There is nothing left for you to label in this project.")
-# What nobody may have seen of a trajectory that they label.
-SPOILS = (ExposureKind.LABEL, ExposureKind.CONSENSUS)
 
 
 def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory]:
@@ -40,7 +38,7 @@ def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
     # what was resolved, and is labelled once more: whoever was asked as a third person is none of the N
     rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
-    seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SPOILS)
+    seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SEEN_LABELS)
     return (
         Trajectory.objects.filter(
             ~Exists(theirs),
@@ -58,7 +56,7 @@ def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory
 
 def has_seen_labels(user: User, trajectory: Trajectory) -> bool:
     """Whether a person has seen others' labels or the consensus of a trajectory."""
-    return Exposure.objects.filter(trajectory=trajectory, user=user, kind__in=SPOILS).exists()
+    return Exposure.objects.filter(trajectory=trajectory, user=user, kind__in=SEEN_LABELS).exists()
 
 
 class _Held(Exception):

@@ -11,12 +11,13 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import truncatechars
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
-from annotation.core.errors import Conflict
+from annotation.core.errors import Conflict, Denied, TristepError
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState
 from annotation.language import translated
@@ -93,13 +94,13 @@ def _columns(request: HttpRequest, tab: str) -> list[Column]:
         words = _("%(done)d of %(count)d") % {"done": row.done, "count": all_steps}
         return cells.progress(row.done, all_steps, words, _("Steps labelled"))
 
-    def acts(row: Assignment) -> str:
+    def acts(row: Any) -> str:
         of = short_identity(row.trajectory.record_id)
         if tab == "open":
             return cells.button(_("Continue"), at("workbench", row.pk), of)
         if tab == "returned":
             return act(request, _("Resume"), at("resume", row.pk), of=of)
-        again = act(request, _("Reopen"), at("assignment-reopen", row.pk), of=of)
+        again = act(request, _("Reopen"), at("assignment-reopen", row.pk), of=of) if row.reopenable else ""
         consensus = cells.button(_("Consensus"), at("own-consensus", row.pk), of)
         return cells.cluster(cells.button(_("View"), at("workbench", row.pk), of), consensus, again)
 
@@ -211,7 +212,10 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
     found = policies.visible(user, Assignment.stored.filter(annotator=user).select_related("project"))
     assignment = get_object_or_404(found, pk=pk)
     page_of(request, assignment.project, "claim")
-    assign.resume_assignment(actor=user, assignment=assignment)
+    try:
+        assign.resume_assignment(actor=user, assignment=assignment)
+    except (Conflict, Denied) as error:
+        return _back(request, assignment, error, "returned")
     return redirect("frontend:workbench", assignment.pk)
 
 
@@ -222,5 +226,14 @@ def reopen(request: HttpRequest, pk: int) -> HttpResponse:
     found = policies.visible(user, Assignment.stored.filter(annotator=user).select_related("project"))
     assignment = get_object_or_404(found, pk=pk)
     page_of(request, assignment.project, "label")
-    label.reopen(actor=user, assignment=assignment)
+    try:
+        label.reopen(actor=user, assignment=assignment)
+    except (Conflict, Denied) as error:
+        return _back(request, assignment, error, "submitted")
     return redirect("frontend:workbench", assignment.pk)
+
+
+def _back(request: HttpRequest, assignment: Assignment, error: TristepError, tab: str) -> HttpResponse:
+    """To the list of work, with a sentence about what others did meanwhile."""
+    messages.error(request, translated(error.message))
+    return redirect(f"{reverse('frontend:work', args=[assignment.project.slug])}?state={tab}")
