@@ -42,10 +42,23 @@ def test_first_steps_tick_themselves_and_go_when_all_is_done(browse, cast, at, j
     assert Assignment.objects.get().submitted_at is None
 
 
+def test_first_step_is_done_when_an_admin_has_opened_the_guidelines(browse, cast, at):
+    Membership.objects.update(guideline_seen=0)
+    client = browse("admin")
+    assert ticks(client, at)[0] is False
+    browse("ann").get(at("guidelines", "bench"))
+    client.get(at("guidelines-edit", "bench"))
+    assert ticks(client, at)[0] is False
+    client.get(at("guidelines", "bench"))
+    assert ticks(client, at)[0] is True
+    assert Membership.objects.get(user=cast.ann).guideline_seen == 0
+
+
 def test_first_steps_do_not_wait_for_a_judge(browse, cast, at):
+    client = browse("admin")
     people.import_records(cast.project, 1)
     people.label_all(people.claim(cast.ann, cast.project))
-    assert ticks(browse("admin"), at) is None
+    assert ticks(client, at) is None
 
 
 def test_first_steps_are_closed_for_good_and_by_admins_only(browse, cast, at):

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotation.models import Guideline, Judge, Label, Project, Trajectory
+from annotation.models import Guideline, Judge, Label, Membership, Project, Trajectory
 from annotation.policies import Actor, require
 
 
 @dataclass(frozen=True, slots=True)
 class FirstSteps:
-    """The first steps that are done: guidelines in force, data, as many annotators as a trajectory needs, a
-    judge (which a project can do without), and a label."""
+    """The first steps that are done: guidelines that an admin has read or changed, data, as many annotators
+    as a trajectory needs, a judge (which a project can do without), and a label."""
 
     guidelines: bool
     data: bool
@@ -33,22 +33,29 @@ def first_steps(*, actor: Actor, project: Project) -> FirstSteps | None:
     require(actor, "project.change", project)
     if project.checklist_closed:
         return None
+    read = Membership.objects.filter(project=OuterRef("pk"), is_admin=True, guideline_seen__gt=0)
     newest = Guideline.objects.filter(project=OuterRef("pk")).order_by("-version")
     facts = (
         Project.objects.filter(pk=project.pk)
         .annotate(
             guidelines_text=newest.values("text")[:1],
+            guidelines_version=newest.values("version")[:1],
+            guidelines_read=Exists(read),
             has_data=Exists(Trajectory.objects.filter(project=OuterRef("pk"), live=True)),
             has_judges=Exists(Judge.objects.filter(project=OuterRef("pk"))),
             has_label=Exists(Label.objects.filter(assignment__project=OuterRef("pk"), value__isnull=False)),
             annotator_count=Count("memberships", filter=Q(memberships__is_annotator=True)),
         )
         .order_by()
-        .values("guidelines_text", "has_data", "has_judges", "has_label", "annotator_count")
+        .values(
+            *("guidelines_text", "guidelines_version", "guidelines_read"),
+            *("has_data", "has_judges", "has_label", "annotator_count"),
+        )
         .get()
     )
+    seen = facts["guidelines_read"] or (facts["guidelines_version"] or 0) > 1
     found = FirstSteps(
-        guidelines=bool((facts["guidelines_text"] or "").strip()),
+        guidelines=seen and bool((facts["guidelines_text"] or "").strip()),
         data=facts["has_data"],
         people=facts["annotator_count"] >= project.annotators_per_trajectory,
         judges=facts["has_judges"],

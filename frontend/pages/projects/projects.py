@@ -187,7 +187,8 @@ def subset(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_GET
 def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
-    """The guidelines in force, or an earlier version."""
+    """The guidelines in force, or an earlier version. An admin who opens those in force has read them: of
+    annotators that is asked before their next label."""
     opened = open_project(request, slug)
     versions = list(
         policies.visible(opened.user, Guideline.objects.filter(project=opened.project))
@@ -201,6 +202,9 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     if shown is not None and "changes" in request.GET:
         older = policies.visible(opened.user, Guideline.objects.filter(project=opened.project))
         before = older.filter(version__lt=shown.version).order_by("-version").first()
+    may_change = opened.may("project.change")
+    if may_change and versions and shown == versions[0]:
+        service.read_guidelines(actor=opened.user, guideline=shown)
     examples = noted_reads.examples(actor=opened.user, project=opened.project)
     return opened.render(
         "projects/guidelines.html",
@@ -218,7 +222,7 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
         html=markdown.render(shown.text) if shown else "",
         before=before,
         changes=changes(before.text, shown.text) if shown and before else [],
-        may_change=opened.may("project.change"),
+        may_change=may_change,
     )
 
 

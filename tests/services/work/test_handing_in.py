@@ -7,6 +7,7 @@ import pytest
 from annotation.core.errors import Conflict, Denied, Invalid, StaleState
 from annotation.core.vocabulary import AssignmentState, ExposureKind, TrajectoryState
 from annotation.models import Assignment, AuditEvent, Label, Membership
+from annotation.reports.work.my_progress import with_progress
 from annotation.services import assign, exposures, label, projects
 from tests import people
 from tests.people import Cast, change
@@ -148,9 +149,15 @@ def test_submit_settles_nothing_before_the_last_of_n(cast: Cast, claimed: Assign
 
 
 # ── Taking a submission back ──────────────
+def offered(assignment: Assignment) -> bool:
+    return with_progress(Assignment.stored.filter(pk=assignment.pk)).values_list("reopenable", flat=True)[0]
+
+
+@pytest.mark.postgres
 def test_reopen_of_ones_own_submission_works_until_another_is_in(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed)
     label.submit(actor=cast.ann, assignment=claimed)
+    assert offered(claimed)
 
     opened = label.reopen(actor=cast.ann, assignment=claimed)
     assert (opened.state, opened.slot, opened.submitted_at) == (AssignmentState.OPEN, 0, None)
@@ -164,6 +171,7 @@ def test_reopen_of_ones_own_submission_works_until_another_is_in(cast: Cast, cla
         with pytest.raises(Conflict) as refusal:
             label.reopen(actor=user, assignment=mine)
         assert refusal.value.code == "too_late"
+        assert not offered(mine)
 
 
 def test_reopen_with_n_of_three_ends_when_the_second_is_in(db: None) -> None:
@@ -190,6 +198,7 @@ def test_reopen_is_refused_to_who_has_seen_others_labels_meanwhile(cast: Cast, c
     label.submit(actor=cast.ann, assignment=claimed)
     exposures.expose(user=cast.ann, trajectory=claimed.trajectory, kind=ExposureKind.LABEL)
 
+    assert not offered(claimed)
     with pytest.raises(Denied) as refusal:
         label.reopen(actor=cast.ann, assignment=claimed)
 
