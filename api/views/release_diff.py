@@ -52,9 +52,9 @@ class Changes(Compared):
         ],
     )
     def get(self, request: Request, slug: str, version: str, other: str) -> Response:
-        """The records that are not the same in both, by subset and id, with each label that changed; of a
-        trajectory that one is labelling oneself, nothing but its name. Who reads it is noted as having seen
-        the labels listed."""
+        """The records that are not the same in both, by subset and id, with each label that changed, of added
+        and removed ones with all labels; of a trajectory that one is labelling oneself, nothing but its name.
+        Who reads it is noted as having seen the labels listed."""
         comparison = self.comparison(version, other)
         query = self.query(shapes.ChangesAsked)
         changes = comparison.listed(what=query.get("what"), subset=query["subset"])

@@ -6,8 +6,10 @@ import json
 import re
 
 import pytest
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
-from annotation.models import User
+from annotation.models import Release, User
 from annotation.services import release as service
 from frontend.pages.evaluation.public_releases import Readers
 from tests import people
@@ -114,6 +116,13 @@ def test_diff_page_filters_and_links_where_one_may_read(browse, released, at, te
     assert client.get(at("release-record", "bench", "1.2", 1)).status_code == 200
     assert at("release-record", "bench", "1.2", 1) in page
     assert "tiny:1:0" in text(client.get(place + "?what=added&subset=tiny&page=7"))
+    cell = text(client.get(place + "?what=added")).partition('class="moves"')[2].partition("</ul>")[0]
+    assert re.findall(r'mark__sign">(.+?)<', cell) == ["+1", "+1", "+1"] and "→" not in cell
+    frozen = [
+        date_format(localtime(one.created_at), "DATETIME_FORMAT")
+        for one in Release.objects.order_by("number")
+    ]
+    assert all(f"frozen {one}" in page for one in frozen[-2:])
     assert "Nothing of this kind changed." in text(client.get(place + "?what=labels"))
     assert client.get(at("release-diff", "bench", "1.2", "nope")).status_code == 404
     chosen = client.get(at("release-compare", "bench"), {"new": "1.2", "old": "1.1"})

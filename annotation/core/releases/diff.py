@@ -94,11 +94,25 @@ class ReleaseDiff:
     moved_outcomes: Counter[tuple[int, int]]
     reasons: Counter[str]
     kinds: Counter[tuple[str, str]]
+    sides: tuple[_Side, _Side] = field(repr=False)
 
     @property
     def same(self) -> bool:
         """Whether nothing changed."""
         return not self.changes
+
+    def labels_of(self, change: RecordChange) -> tuple[LabelChange, ...]:
+        """The labels of a record that changed; of an added or removed one, all that it has."""
+        old, new = self.sides
+        if change.before is None and change.after is not None:
+            return tuple(
+                LabelChange(at, number, None, label) for at, number, label in new.labels(change.after)
+            )
+        if change.after is None and change.before is not None:
+            return tuple(
+                LabelChange(at, number, label, None) for at, number, label in old.labels(change.before)
+            )
+        return change.labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +151,12 @@ class _Side:
             details.words[details.reason[place]],
         )
 
+    def labels(self, at: int) -> Iterator[tuple[int | None, int | None, ReleasedLabel]]:
+        """All labels of a record, each by message index and number, which the outcome has not."""
+        for number, place in enumerate(self.steps(at), start=1):
+            yield self.index[place], number, self.said(place)
+        yield None, None, self.outcome_said(at)
+
     def outcome_said(self, at: int) -> ReleasedLabel:
         details = self.details
         kind, reason = details.words[details.outcome_kind[at]], details.words[details.outcome_reason[at]]
@@ -172,7 +192,8 @@ def compare(old: ComparedRelease, new: ComparedRelease) -> ReleaseDiff:
     values = Counter(before.value), Counter(after.value)
     outcomes = Counter(before.outcome), Counter(after.outcome)
     return ReleaseDiff(
-        whole, subsets, tuple(changes), values, outcomes, moved, moved_outcomes, reasons, kinds
+        *(whole, subsets, tuple(changes), values, outcomes, moved, moved_outcomes, reasons, kinds),
+        sides=(before, after),
     )
 
 

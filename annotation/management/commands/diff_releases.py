@@ -24,7 +24,8 @@ class Command(OperatorCommand):
         old, new = (find_release(options["project"], options[name]) for name in ("old", "new"))
         comparison = compare(actor=OPERATOR, old=old, new=new)
         if options["json"]:
-            changes = [change_json(change) for change in comparison.diff.changes]
+            diff = comparison.diff
+            changes = [change_json(one._replace(labels=diff.labels_of(one))) for one in diff.changes]
             self.document({**diff_as_json(comparison), "changes": changes})
         else:
             self.stdout.write(comparison.changelog(), ending="")

@@ -93,16 +93,18 @@ def _labelling(actor: Actor, release: Release) -> frozenset[tuple[str, str]]:
 
 
 def shown(*, actor: Actor, comparison: Comparison, changes: Sequence[RecordChange]) -> list[ShownChange]:
-    """Some of the changes, as a person may see them. What they now know of the consensus is noted first. Two
-    queries and those of the permission, and three when something is seen for the first time."""
+    """Some of the changes, as a person may see them, of added and removed records with all labels. What they
+    now know of the consensus is noted first. Two queries and those of the permission, and three when
+    something is seen for the first time."""
     require(actor, "release.view", comparison.new)
-    told = [change for change in changes if change.labels and change[:2] not in comparison.kept]
+    whole = [change._replace(labels=comparison.diff.labels_of(change)) for change in changes]
+    told = [change for change in whole if change.labels and change[:2] not in comparison.kept]
     if isinstance(actor, User):
         rows = _trajectories(comparison.new.project, told)
         exposures.expose_all(user=actor, trajectories=rows, kind=ExposureKind.CONSENSUS)
     return [
         ShownChange(change._replace(what=frozenset(), labels=()) if kept else change, kept)
-        for change in changes
+        for change in whole
         for kept in (change[:2] in comparison.kept,)
     ]
 

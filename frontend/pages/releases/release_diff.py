@@ -45,7 +45,11 @@ def _rows(opened: ProjectPage) -> Any:
 
 def others(opened: ProjectPage) -> list[Release]:
     """The releases of the project to choose a pair from, the newest first. One query."""
-    return list(_rows(opened).only("version", "number", "project__slug", "withdrawal").order_by("-number"))
+    return list(
+        _rows(opened)
+        .only("version", "number", "created_at", "project__slug", "withdrawal")
+        .order_by("-number")
+    )
 
 
 def _compared(opened: ProjectPage, version: str, other: str) -> service.Comparison:
@@ -183,6 +187,7 @@ def _row(found: service.Comparison, shown: service.ShownChange) -> dict[str, Any
             for what in WHATS
             if what in shown.change.what
         ],
+        "of_one": one.change.before is None or one.change.after is None,
         "labels": labels[:SHOWN_LABELS],
         "more": max(len(labels) - SHOWN_LABELS, 0),
         "outcome": next((label for label in shown.change.labels if label.message_index is None), None),

@@ -78,7 +78,7 @@ def _columns(slug: str, previous: dict[str, str]) -> list[Column]:
         return before and cells.link(since, at("release-diff", slug, row.version, before))
 
     def frozen(row: Release) -> str:
-        when = cells.when(row.created_at, "DATE_FORMAT")
+        when = cells.when(row.created_at)
         return cells.beside(when, row.created_by or "")
 
     return [

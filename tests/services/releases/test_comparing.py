@@ -86,8 +86,9 @@ def test_who_sees_changed_labels_is_noted_and_who_labels_is_told_nothing(
 
     assert (one.change.record_id, one.kept) == (row.record_id, False) and other.change.what == {"added"}
     assert noted.filter(user=resolved.admin).exists()
-    assert not Exposure.objects.filter(
-        user=resolved.admin, trajectory__record_id=other.change.record_id
+    assert [(label.before, label.after.value) for label in other.change.labels] == [(None, 1)] * 4
+    assert Exposure.objects.filter(
+        user=resolved.admin, trajectory__record_id=other.change.record_id, kind=ExposureKind.CONSENSUS
     ).exists()
 
     people.make_member(resolved.project, resolved.cleo, "annotator", "adjudicator")
