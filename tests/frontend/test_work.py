@@ -7,10 +7,10 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from annotation.core.vocabulary import AssignmentState
+from annotation.core.vocabulary import AssignmentState, ExposureKind
 from annotation.models import Assignment, Project, Trajectory
 from annotation.reports.work import my_progress
-from annotation.services import assign, label
+from annotation.services import assign, exposures, label
 from annotation.services.label.reopen import TOO_LATE
 from tests import people
 
@@ -179,21 +179,22 @@ def test_resume_takes_up_a_returned_trajectory_while_a_place_is_free(browse, cas
     assert again.context["messages"]
 
 
-def test_reopen_is_offered_while_it_works_and_leads_back_with_a_sentence_where_it_does_not(
+def test_reopen_that_comes_too_late_leads_back_with_a_sentence_and_is_offered_no_more_once_one_knows(
     browse, cast, at, text
 ):
     people.import_records(cast.project, 1)
     mine = people.label_next(cast.ann, cast.project)
+    people.label_next(cast.ben, cast.project)
     reopen, client = at("assignment-reopen", mine.pk), browse("ann")
     pages = (f"{at('work', 'bench')}?state=submitted", at("workbench", mine.pk))
     assert [reopen in text(client.get(page)) for page in pages] == [True, True]
 
-    people.label_next(cast.ben, cast.project)
-
-    assert not any("Reopen" in text(client.get(page)) for page in pages)
     late = client.post(reopen, follow=True)
+
     assert (late.status_code, late.redirect_chain) == (200, [(pages[0], 302)])
     assert str(TOO_LATE) in text(late)
+    exposures.expose(user=cast.ann, trajectory=mine.trajectory, kind=ExposureKind.LABEL)
+    assert not any("Reopen" in text(client.get(page)) for page in pages)
 
 
 def test_assignments_listed_are_ones_own_only(browse, cast, at, text):

@@ -1,5 +1,4 @@
-"""An annotator's own work: how much there is, how far it is, what stands beside what. Of others nothing
-but whether one's own submission can still be opened again."""
+"""An annotator's own work: how much there is, how far it is, what stands beside what. Nothing of others."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from datetime import timedelta
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Max, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, TrajectoryState
+from annotation.core.vocabulary import SEEN_LABELS, AssignmentState
 from annotation.models import Assignment, Exposure, Trajectory, User
 from annotation.policies.rechecks import not_closed
 
@@ -78,13 +77,13 @@ def neighbours(assignment: Assignment) -> Neighbours:
 
 
 def reopenable() -> Q:
-    """The condition on assignments that their annotators can open again by `services.label.reopen`."""
-    others = Assignment.objects.filter(trajectory=OuterRef("trajectory"), state=AssignmentState.SUBMITTED)
+    """The condition on assignments that may still be opened again by `services.label.reopen`, as far as their
+    annotators know: whether another annotator has submitted is told to nobody who has not asked."""
     seen = Exposure.objects.filter(
         trajectory=OuterRef("trajectory"), user=OuterRef("annotator"), kind__in=SEEN_LABELS
     )
-    free = Q(state=AssignmentState.SUBMITTED, trajectory__state=TrajectoryState.LABELLING)
-    return free & ~Exists(others.exclude(pk=OuterRef("pk"))) & ~Exists(seen)
+    several = Q(project__annotators_per_trajectory__gt=1)
+    return Q(state=AssignmentState.SUBMITTED) & several & Q(~Exists(seen))
 
 
 def with_progress(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:

@@ -21,7 +21,7 @@ class Workbench:
 
     `state` is JSON-ready: {"rules": {...}, "steps": [...], "outcome": {...}}, with labels as `save_labels`
     answers them, each step with its `ordinal` (from 0) and `after_user_turn` besides. `reopenable`: it was
-    submitted, and its annotator can still open it again.
+    submitted, and for all that its annotator knows can be opened again.
     """
 
     assignment: Assignment

@@ -171,7 +171,7 @@ def test_reopen_of_ones_own_submission_works_until_another_is_in(cast: Cast, cla
         with pytest.raises(Conflict) as refusal:
             label.reopen(actor=user, assignment=mine)
         assert refusal.value.code == "too_late"
-        assert not offered(mine)
+        assert offered(mine), "that another is in, nobody is told who has not asked"
 
 
 def test_reopen_with_n_of_three_ends_when_the_second_is_in(db: None) -> None:
@@ -189,6 +189,7 @@ def test_reopen_with_one_annotator_is_refused(db: None) -> None:
     people.import_records(cast.project, 1)
     only = people.label_next(cast.ann, cast.project)
 
+    assert not offered(only)
     with pytest.raises(Conflict):
         label.reopen(actor=cast.ann, assignment=only)
 
