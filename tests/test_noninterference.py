@@ -18,7 +18,7 @@ import time_machine
 from django.db import transaction
 
 from annotation.core.influence.experiment import Arm
-from annotation.models import Adjudication, Allocation, Assignment, Trajectory, User
+from annotation.models import Adjudication, Allocation, Assignment, Judge, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.services import adjudicate, assign, label, projects, release
 from tests.addresses import Address, addresses, methods
@@ -100,7 +100,7 @@ def adjudicated(cast: Cast, row: Trajectory) -> None:
 
 def revealing(cast: Cast, row: Trajectory) -> None:
     """A judge has suggested labels, and ben has labelled it and looked at them; ann has not."""
-    suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a comment")
+    suggest(Judge.objects.get(project=cast.project), row, comment="a comment")
     made = _ben(cast, row)
     label_all(made, -1, outcome=-1)
     label.reveal(actor=cast.ben, assignment=made, everything=True)
@@ -144,6 +144,8 @@ def test_noninterference_of_the_other_annotator_with_anything_i_can_see(db: None
         states.append(adjudicated)
     with time_machine.travel(NOW, tick=False):
         cast = make_cast()
+        # that a project has judges is known
+        make_imported_judge(cast.project, "a judge of name")
         # one that ann holds, one that she does not, so that there is always something to claim
         row, _free = import_records(cast.project, make_records(2))
         mine = assign.claim_this(actor=cast.ann, trajectory=row)

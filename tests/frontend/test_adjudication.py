@@ -10,6 +10,7 @@ from annotation.core.vocabulary import AdjudicationState, TrajectoryState
 from annotation.models import Adjudication, AuditEvent, Decision, Exposure, Trajectory
 from annotation.services import discuss, projects, release
 from tests import people
+from tests.fixtures.judges import make_imported_judge
 from tests.fixtures.shared_rows import shared_rows
 
 
@@ -118,6 +119,7 @@ def test_case_finished_early_names_what_is_missing(browse, case, at, text):
 
 
 def test_case_seals_what_judges_say_until_it_is_decided(browse, case, at, text):
+    make_imported_judge(case.project)
     client = browse("judith")
     asked = client.post(at("adjudicate-reveal", case.pk), {"message_index": "4"}, follow=True)
     assert "Decide this first: the judges’ suggestions for it are sealed until then." in text(asked)

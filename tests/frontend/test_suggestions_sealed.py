@@ -43,17 +43,35 @@ def test_workbench_holds_nothing_of_it_neither_before_nor_after(
     assert "canary" not in ann.get(here).content.decode(), "what is revealed is asked for by the page"
 
 
-def test_workbench_is_the_same_with_judges_and_without(
+def test_workbench_and_case_offer_suggestions_where_the_project_has_a_judge(
+    cast: Cast, browse: Browse, at: Callable[..., str]
+) -> None:
+    row, _free = import_records(cast.project, 2)
+    make_disputed(cast)
+    case = at("adjudication", open_case(cast.judith, Trajectory.objects.get(pk=row.pk)).pk)
+    bench = at("workbench", claim(cast.ann, cast.project).pk)
+
+    def offered() -> tuple[bool, bool]:
+        pages = browse("ann").get(bench), browse("judith").get(case)
+        return 'data-action="reveal"' in pages[0].content.decode(), "data-reveal" in pages[1].content.decode()
+
+    assert offered() == (False, False)
+    make_imported_judge(cast.project)
+    assert offered() == (True, True)
+
+
+def test_workbench_is_the_same_with_suggestions_and_without(
     cast: Cast, browse: Browse, at: Callable[..., str]
 ) -> None:
     (row,) = import_records(cast.project, 1)
+    judge = make_imported_judge(cast.project)
     ann, here = browse("ann"), at("workbench", claim(cast.ann, cast.project).pk)
 
     def sent() -> str:
         return CHANCE.sub("", ann.get(here).content.decode())
 
     before = sent()
-    suggest(make_imported_judge(cast.project), row)
+    suggest(judge, row)
     assert sent() == before
 
 

@@ -246,6 +246,6 @@ def test_workbench_queries_do_not_depend_on_the_trajectory(
         assert browser.get(url(assignment)).status_code == 200
 
 
-PAGE_QUERIES = 17
+PAGE_QUERIES = 18
 """Session, user, assignment, roles; for the report: roles twice, the own assignment, steps, content, labels,
-outcome, guidelines."""
+outcome, guidelines, judges."""

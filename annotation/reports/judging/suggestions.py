@@ -22,6 +22,7 @@ from annotation.models import (
     Assignment,
     Exposure,
     Judge,
+    Project,
     Step,
     SuggestedLabel,
     Suggestion,
@@ -61,6 +62,12 @@ class StepSuggestions:
     def tells(self) -> bool:
         """Whether there is anything in it to be seen."""
         return any(suggestion.value is not None or suggestion.reason for suggestion in self.suggestions)
+
+
+def has_judges(project: Project) -> bool:
+    """Whether a project has judges at all, which its members may know; whether any has suggestions for a
+    trajectory, nobody is told. One query."""
+    return Judge.objects.filter(project=project).exists()
 
 
 def anonymised_order(trajectory: Trajectory) -> list[int]:

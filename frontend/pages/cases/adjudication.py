@@ -23,6 +23,7 @@ from annotation.reports.cases import disputes
 from annotation.reports.cases.discussions import DiscussionView
 from annotation.reports.cases.error_graphs import consensus_errors, error_graphs
 from annotation.reports.cases.side_by_side import SideBySide
+from annotation.reports.judging.suggestions import has_judges
 from annotation.reports.releases.release_preview import frozen_in
 from annotation.services import adjudicate, noted_reads
 from frontend.pages.cases import case
@@ -64,6 +65,7 @@ def _page(
         status=status,
         case=row,
         mine=mine,
+        unsealable=mine and row.state != AdjudicationState.RELEASED and has_judges(row.project),
         open=mine and row.state == AdjudicationState.OPEN,
         shown=shown,
         **(_reopening(opened.user, row) if row.state == AdjudicationState.DECIDED else {}),

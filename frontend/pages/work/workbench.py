@@ -15,6 +15,7 @@ from annotation import policies
 from annotation.core import keymap
 from annotation.core.vocabulary import REASON_CODES, SuggestionPolicy
 from annotation.models import Assignment, Trajectory
+from annotation.reports.judging.suggestions import has_judges
 from annotation.reports.shared import transcripts
 from annotation.reports.work.guidelines import has_unread
 from annotation.reports.work.my_progress import neighbours, own_work
@@ -65,10 +66,10 @@ def trajectory_image(request: HttpRequest, pk: int, message: int, part: int) -> 
 
 
 def _offers_suggestions(bench: Workbench) -> bool:
-    """Whether steps have a button for suggestions. It says nothing of whether there are any."""
+    """Whether steps have a button for suggestions. It says nothing of whether there are any here."""
     policy = bench.access.suggestions
     sealed = (SuggestionPolicy.NEVER,) + ((SuggestionPolicy.AFTER_SUBMIT,) if bench.open else ())
-    return policy not in sealed
+    return policy not in sealed and has_judges(bench.assignment.project)
 
 
 def _state(bench: Workbench) -> dict[str, Any]:
