@@ -187,7 +187,7 @@ def _row(found: service.Comparison, shown: service.ShownChange) -> dict[str, Any
             for what in WHATS
             if what in shown.change.what
         ],
-        "of_one": one.change.before is None or one.change.after is None,
+        "of_one": shown.change.before is None or shown.change.after is None,
         "labels": labels[:SHOWN_LABELS],
         "more": max(len(labels) - SHOWN_LABELS, 0),
         "outcome": next((label for label in shown.change.labels if label.message_index is None), None),
