@@ -14,6 +14,8 @@ from tests.release_addresses import release_api, release_pages
 from tests.world import World
 
 FIRST_PART = {"message": 0, "part": 0}
+PART, FIND = "at=4&only=run", "find=a"
+"""A part of a run, as a page fetches it, and a search of all of it."""
 
 INSIDERS = ("rita-held", "emil-left")
 
@@ -80,6 +82,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "triage", slug, body={"batch_size": "2"})
     for place in ("shared", "seen", "held", "free"):
         yield Address(f + "trajectory", pk(place, of_project=True), place)
+        yield Address(f + "trajectory", pk(place, of_project=True), f"part-{place}", query=PART)
         yield Address(f + "trajectory-atif", pk(place, of_project=True), place)
     for place in ("dispute", "settled", "talked", "shared", "held", "free"):
         yield Address(f + "history", pk(place), place)
@@ -97,6 +100,8 @@ def _pages() -> Iterator[Address]:
         *INSIDERS,
     ):
         yield Address(f + "workbench", pk(whose), whose)
+        yield Address(f + "workbench", pk(whose), f"part-{whose}", query=PART)
+        yield Address(f + "workbench", pk(whose), f"find-{whose}", query=FIND)
     for whose in ("ann-shared", "ben-theirs"):
         yield Address(f + "workbench-guidelines", pk(whose), whose, body={"version": "1"})
     for whose in ("ann-shared", "ann-dispute", "cleo-agreed"):
@@ -109,6 +114,8 @@ def _pages() -> Iterator[Address]:
     for case in ("case", "settled"):
         key = "case" if case == "case" else "decided"
         yield Address(f + "adjudication", pk(key), case)
+        yield Address(f + "adjudication", pk(key), f"part-{case}", query=PART)
+        yield Address(f + "adjudication", pk(key), f"find-{case}", query=FIND)
     yield Address(
         f + "adjudicate-decide", pk("case"), body={"message_index": "4", "value": "1", "version": "1"}
     )
@@ -179,6 +186,7 @@ def _talking_pages() -> Iterator[Address]:
     yield Address(f + "notices-read", body={"newest": "1"})
     yield Address(f + "notice", pk("notice"))
     yield Address(f + "discussion", pk("discussion"))
+    yield Address(f + "discussion", pk("discussion"), "part", query=PART)
     yield Address(f + "discussion-comment", pk("discussion"), body={"text": "Look.", "message_index": "4"})
     changed = {"message_index": "2", "value": "0", "note": "Neither here nor there."}
     yield Address(f + "discussion-revise", pk("discussion"), body=changed)

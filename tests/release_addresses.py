@@ -32,6 +32,7 @@ def release_pages() -> Iterator[Address]:
     yield Address(f + "release-best-of-n", version())
     yield Address(f + "release-benchmark", version())
     yield Address(f + "release-record", version(ordinal=0))
+    yield Address(f + "release-record", version(ordinal=0), "part", query="at=2&only=run")
     yield Address(f + "release-message", version(ordinal=1, message=2))
     yield Address(f + "release-image", version(ordinal=1, message=2, part=0))
     yield Address(f + "scored-judges", version(), body=lambda world: {"judge": world.ids["judge"]})

@@ -14,13 +14,21 @@ FOLD_FROM_LINES: Final = 16
 """A long output is clamped to about 12 lines; one that is a little longer is not worth a fold."""
 FOLD_FROM_CHARACTERS: Final = 1800
 LAY_OUT_UP_TO: Final = 200_000
-ANSWERS: Final = ("answer", "target", "targets", "final_answer")
-"""Keys of a reference answer that are shown first: the answer itself."""
+SHOWN_CHARACTERS: Final = 100_000
+"""Of a longer text only so many are drawn."""
+
+_INDENTED: Final = json.JSONEncoder(indent=2, ensure_ascii=False)
 
 
 def laid_out(value: Any) -> str:
-    """A parsed JSON value with line breaks and indents."""
-    return escape_control_chars(json.dumps(value, indent=2, ensure_ascii=False))
+    """A parsed JSON value with line breaks and indents; a large one not much beyond what is drawn."""
+    pieces, size = [], 0
+    for piece in _INDENTED.iterencode(value):
+        pieces.append(piece)
+        size += len(piece)
+        if size > SHOWN_CHARACTERS:
+            break
+    return escape_control_chars("".join(pieces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +58,17 @@ class TextBlock:
 
 @dataclass(frozen=True, slots=True)
 class StructureBlock:
-    """JSON as structure. `size`: how many characters it was written with."""
+    """JSON as structure, and as it was `written`."""
 
     node: structure.Node
-    size: int
+    written: str
     foldable: bool = False
     kind: str = "structure"
+
+    @property
+    def size(self) -> int:
+        """How many characters it was written with."""
+        return len(self.written)
 
     @property
     def folds(self) -> bool:
@@ -80,7 +93,7 @@ def result_block(text: str) -> TextBlock | StructureBlock:
     it), else the text as it came."""
     node = structure.read(text)
     if node is not None:
-        return StructureBlock(node, len(text), foldable=True)
+        return StructureBlock(node, text, foldable=True)
     stripped = text.strip()
     if stripped[:1] in ("{", "[") and "\n" not in stripped and len(text) <= LAY_OUT_UP_TO:
         try:
@@ -98,24 +111,5 @@ def value_block(value: Any) -> TextBlock | StructureBlock:
         return TextBlock(escape_control_chars(value), foldable=True)
     node = structure.of(value)
     if node is not None:
-        return StructureBlock(node, len(json.dumps(value)), foldable=True)
+        return StructureBlock(node, json.dumps(value, ensure_ascii=False), foldable=True)
     return TextBlock(laid_out(value), code=True, foldable=True)
-
-
-def facts(value: Any) -> list[tuple[str, TextBlock | StructureBlock]]:
-    """Something from the record (reference answer, hints …) as named blocks; a single one has no name."""
-    if isinstance(value, dict):
-        named = [(str(name), one) for name, one in value.items() if one not in (None, "", [], {})]
-        named.sort(key=lambda pair: pair[0] not in ANSWERS)
-        return [(escape_control_chars(name), value_block(one)) for name, one in named]
-    return [] if value in (None, "", []) else [("", value_block(value))]
-
-
-def hints_and_source(hints: dict[str, Any] | None) -> dict[str, list[tuple[str, TextBlock | StructureBlock]]]:
-    """The facts of a record beside its run, as blocks: the source it was converted from, and the rest."""
-    rest = dict(hints or {})
-    source = rest.pop("source", None) if isinstance(rest.get("source_steps"), dict) else None
-    if not isinstance(source, dict):
-        return {"hints": facts(hints), "source": []}
-    steps = rest.pop("source_steps")
-    return {"hints": facts(rest), "source": facts({**source, "source_steps": steps})}

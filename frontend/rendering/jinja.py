@@ -15,6 +15,7 @@ from django.utils.timezone import localtime
 from django.utils.translation import get_language, gettext, ngettext
 from jinja2 import Environment, StrictUndefined
 
+from annotation.models import Trajectory
 from frontend.rendering.blocks import PictureBlock
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.structure import Items, Node, Passage, Passages
@@ -41,6 +42,7 @@ def environment(**options: Any) -> Environment:
     env.install_gettext_callables(_gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
     env.globals["url"] = lambda name, *args: reverse(name, args=args)
     env.globals["image_address"] = _image_address
+    env.globals["whole_address"] = _whole_address
     env.filters |= {
         "date": lambda at, form: date(localtime(at), form),
         "readable": lambda value: escape_control_chars(value if isinstance(value, str) else str(value)),
@@ -56,6 +58,11 @@ def _image_address(trajectory: Any, picture: PictureBlock) -> str:
     own = getattr(trajectory, "image_address", None)
     place = (picture.message_index, picture.part_index)
     return own(*place) if own else reverse("frontend:trajectory-image", args=(trajectory.pk, *place))
+
+
+def _whole_address(trajectory: Any) -> str:
+    """Where all that a viewer may see of a trajectory is; "" for what is not a trajectory of the project."""
+    return reverse("api:trajectory", args=(trajectory.pk,)) if isinstance(trajectory, Trajectory) else ""
 
 
 def _gettext(text: str) -> str:

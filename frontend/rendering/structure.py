@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-MAX_TEXT: Final = 200_000
+MAX_TEXT: Final = 100_000
 MAX_NODES: Final = 600
 MAX_DEPTH: Final = 12
 LONG: Final = 80
@@ -123,7 +123,7 @@ def read(text: str) -> Node | None:
 def of(value: Any) -> Node | None:
     """The structure of a parsed value (the reference answer, hints); strings that hold JSON stay strings."""
     try:
-        return _Builder().node(_pairs(value, 0), 0)
+        return _Builder().node(_Pairing().pairs(value, 0), 0)
     except (_TooMuch, RecursionError):
         return None
 
@@ -132,14 +132,21 @@ class _Pairs(list[tuple[str, Any]]):
     """An object as its pairs."""
 
 
-def _pairs(value: Any, depth: int) -> Any:
-    if depth > MAX_DEPTH:
-        raise _TooMuch
-    if isinstance(value, dict):
-        return _Pairs((str(name), _pairs(one, depth + 1)) for name, one in value.items())
-    if isinstance(value, list):
-        return [_pairs(one, depth + 1) for one in value]
-    return value if isinstance(value, str) else Literal(json.dumps(value))
+class _Pairing:
+    """Puts pairs for the objects of a parsed value, and stops before a large one has cost much."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def pairs(self, value: Any, depth: int) -> Any:
+        self.count += 1
+        if self.count > 20 * MAX_NODES or depth > MAX_DEPTH:
+            raise _TooMuch
+        if isinstance(value, dict):
+            return _Pairs((str(name), self.pairs(one, depth + 1)) for name, one in value.items())
+        if isinstance(value, list):
+            return [self.pairs(one, depth + 1) for one in value]
+        return value if isinstance(value, str) else Literal(json.dumps(value))
 
 
 class _Builder:
@@ -166,6 +173,9 @@ class _Builder:
             return Fields(fields, width <= 2 * LONG)
         found = _passages(value)
         if found is not None:
+            self.count += len(found)
+            if self.count > MAX_NODES:
+                raise _TooMuch
             return Passages(found)
         items = tuple(self.node(one, depth + 1) for one in value)
         if len(items) == 1 and isinstance(items[0], Passages):
@@ -243,6 +253,31 @@ def only_text(text: str) -> str:
     if isinstance(node, Fields) and len(node.items) == 1 and isinstance(node.items[0][1], Text):
         return node.items[0][1].text
     return text
+
+
+def count(node: Node) -> int:
+    """How many values a structure draws, itself included."""
+    if isinstance(node, Passages):
+        return 1 + sum(3 + len(one.facts) for one in node.items)
+    if isinstance(node, Fields):
+        return 1 + sum(count(one) for _, one in node.items)
+    return 1 + sum(map(count, node.items)) if isinstance(node, Items) else 1
+
+
+def texts(node: Node) -> Iterator[str]:
+    """Every text of a structure, names among them, in their order."""
+    if isinstance(node, Text | Value):
+        yield node.text
+    elif isinstance(node, Passages):
+        for one in node.items:
+            yield from (one.title, *(f"{name} {value}" for name, value in one.facts), one.address, one.text)
+    elif isinstance(node, Fields):
+        for name, value in node.items:
+            yield name
+            yield from texts(value)
+    else:
+        for item in node.items:
+            yield from texts(item)
 
 
 def lines(node: Node, width: int = 90) -> int:

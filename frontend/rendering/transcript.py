@@ -7,8 +7,8 @@ that is JSON is read as structure; its exact form is one request away (`pages.me
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from annotation.core.trajectories import tool_schema
@@ -17,31 +17,25 @@ from annotation.core.trajectories.trajectory import Message, ToolCall
 from annotation.models import Step
 from annotation.reports.shared.transcripts import Transcript
 from frontend.rendering import structure
+from frontend.rendering.allowance import MESSAGE_BYTES, PER_TEXT, Allowance, bytes_of
+from frontend.rendering.beside import read_tools
 from frontend.rendering.blocks import (
     Block,
     PictureBlock,
     StructureBlock,
     TextBlock,
-    facts,
-    hints_and_source,
-    laid_out,
     result_block,
     value_block,
 )
 from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.run_parts import PER_CALL, RunParts, parts_of
 from frontend.rendering.schema_problems import in_words
 
-__all__ = [
-    "Block",
-    "StructureBlock",
-    "TextBlock",
-    "escape_control_chars",
-    "facts",
-    "hints_and_source",
-    "lay_out",
-    "result_block",
-    "tools",
-]
+MOST_LINKS: Final = 20
+"""So many results of one call are linked from it."""
+MOST_LEADING: Final = 20
+MOST_OF_NAME: Final = 200
+MOST_OF_PROBLEM: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +44,15 @@ class Twin:
 
     message_index: int
     step: int
+    address: str
 
 
 @dataclass(slots=True)
 class Call:
     """A tool call: arguments by name when they are an object, as structure when they parse, else as written.
 
-    `problems`: how the arguments break the tool's schema, in words. `elsewhere`: the messages with results
-    that do not stand under the call.
+    `problems`: how the arguments break the tool's schema, in words. `results` stand under the call; `links`
+    are the messages with its results and their addresses, those under it first; `more` are not linked.
     """
 
     name: str
@@ -69,20 +64,23 @@ class Call:
     problems: list[str]
     twin: Twin | None = None
     results: list[RenderedMessage] = field(default_factory=list)
-    elsewhere: list[int] = field(default_factory=list)
+    links: list[tuple[int, str]] = field(default_factory=list)
+    more: int = 0
 
-    @property
-    def result_indexes(self) -> list[int]:
-        """The messages with its results, those under it first."""
-        return [*(result.index for result in self.results), *self.elsewhere]
+    def link(self, index: int, address: str) -> None:
+        """Note a message with a result."""
+        if len(self.links) < MOST_LINKS:
+            self.links.append((index, address))
+        else:
+            self.more += 1
 
 
 @dataclass(slots=True)
 class RenderedMessage:
     """One message. `kind`: step, user, system, result or other. `answers`: the call a result belongs to.
 
-    `by`: whose call a result answers, "assistant" or "user". `leading`: it stands before anybody has spoken.
-    `failed`: a result that says so.
+    `leading`: it stands before anybody has spoken. `failed`: a result that says so. `cut`: it is too large to
+    be drawn whole.
     """
 
     index: int
@@ -93,10 +91,10 @@ class RenderedMessage:
     calls: list[Call]
     step: Step | None = None
     answers: AnsweredCall | None = None
-    by: str = "assistant"
     empty: bool = False
     leading: bool = False
     failed: bool = False
+    cut: bool = False
 
     @property
     def earlier(self) -> bool:
@@ -126,6 +124,7 @@ class AnsweredCall:
 
     call: str
     message_index: int
+    address: str
 
 
 MESSAGE_KINDS: Final = {
@@ -137,134 +136,183 @@ MESSAGE_KINDS: Final = {
 }
 
 
-def lay_out(transcript: Transcript, steps: Sequence[Step]) -> list[RenderedMessage]:
-    """The messages in order; results that directly follow their call's message stand under the call."""
-    step_at = {step.message_index: step for step in steps}
-    offered = _tools(transcript)
-    laid: dict[int, RenderedMessage] = {}
-    top: list[RenderedMessage] = []
-    seen: dict[tuple[str, str, str], Twin] = {}
-    caller, leading = -1, True
+def lay_out(
+    transcript: Transcript, steps: Sequence[Step], parts: RunParts | None = None
+) -> list[RenderedMessage]:
+    """The messages of a part in order; results that directly follow their call's message stand under it."""
+    return _Layout(transcript, steps, parts or parts_of(transcript)).run()
+
+
+def leading(transcript: Transcript, parts: RunParts) -> list[RenderedMessage]:
+    """What stands before anybody has spoken, whichever part is drawn: what the agent was told."""
+    return _Layout(transcript, (), replace(parts, here=parts.parts[0]), only_leading=True).run()
+
+
+def each_message(transcript: Transcript, steps: Sequence[Step]) -> Iterator[RenderedMessage]:
+    """Every message of a run by itself, one at a time: its texts and calls, tied to nothing."""
+    layout = _Layout(transcript, steps, parts_of(transcript))
+    layout.offered = ()
     for message in transcript.messages:
-        one = _message(message, step_at.get(message.index), offered)
-        laid[message.index] = one
-        leading = one.leading = leading and one.kind == "system"
-        _find_twins(one, message.tool_calls, seen)
-        if one.kind != "result":
-            caller = message.index
-            top.append(one)
-            continue
-        place = transcript.results.get(message.index)
+        yield layout.message(message, layout.kind(message))
+
+
+class _Layout:
+    """One part of a run being laid out."""
+
+    def __init__(
+        self, transcript: Transcript, steps: Sequence[Step], parts: RunParts, *, only_leading: bool = False
+    ) -> None:
+        self.transcript = transcript
+        self.parts = parts
+        self.offered = read_tools(transcript)
+        self.step_at = {step.message_index: step for step in steps}
+        self.laid: dict[int, RenderedMessage] = {}
+        self.seen: dict[tuple[str, str, str], Twin] = {}
+        self.only_leading = only_leading
+
+    def run(self) -> list[RenderedMessage]:
+        """The messages of the part, in order."""
+        here, top = self.parts.here, []
+        caller, count = -1, 0
+        for message in self.transcript.messages[: here.stop]:
+            kind = self.kind(message)
+            is_leading = kind == "system" and message.index == count < MOST_LEADING
+            count += is_leading
+            if self.only_leading and not is_leading:
+                break
+            twins = self._twins(kind, message)
+            if kind != "result":
+                caller = message.index
+            if message.index not in here:
+                continue
+            shown = self.message(message, kind)
+            shown.leading = is_leading
+            for call, twin in zip(shown.calls, twins, strict=False):
+                call.twin = twin
+            self.laid[message.index] = shown
+            if kind != "result" or not self._is_under(shown, caller):
+                top.append(shown)
+        self._link_results()
+        return top
+
+    def kind(self, message: Message) -> str:
+        """What a message is (`RenderedMessage.kind`)."""
+        return "step" if message.index in self.step_at else MESSAGE_KINDS.get(message.role, "other")
+
+    def _is_under(self, result: RenderedMessage, caller: int) -> bool:
+        """Say which call a result answers; whether it stands under it."""
+        place = self.transcript.results.get(result.index)
         if place is None:
-            top.append(one)
-            continue
-        owner = laid[place[0]]
-        call = owner.calls[place[1]]
-        one.by = "user" if owner.kind == "user" else "assistant"
-        one.answers = AnsweredCall(call.name, owner.index)
-        if place[0] == caller:
-            call.results.append(one)
-        else:
-            call.elsewhere.append(one.index)
-            top.append(one)
-    return top
+            return False
+        index, position = place
+        name = _short(self.transcript.messages[index].tool_calls[position].name)
+        result.answers = AnsweredCall(name, index, self.parts.address(index))
+        owner = self.laid.get(index)
+        if index != caller or owner is None or position >= len(owner.calls):
+            return False
+        owner.calls[position].results.append(result)
+        return True
+
+    def _link_results(self) -> None:
+        """Tell each call where its results are, those under it first."""
+        under = set()
+        for message in self.laid.values():
+            for call in message.calls:
+                for result in call.results:
+                    call.link(result.index, self.parts.address(result.index))
+                    under.add(result.index)
+        for index, (caller, position) in self.transcript.results.items():
+            owner = self.laid.get(caller)
+            if owner is not None and index not in under and position < len(owner.calls):
+                owner.calls[position].link(index, self.parts.address(index))
+
+    def _twins(self, kind: str, message: Message) -> list[Twin | None]:
+        """Of each call an earlier one that was the same."""
+        step = self.step_at.get(message.index)
+        found = []
+        for call in message.tool_calls:
+            written = json.dumps(call.arguments, sort_keys=True) if call.parsed else call.arguments_raw
+            key = (kind, call.name, written)
+            found.append(self.seen.get(key))
+            if key not in self.seen:
+                number = step.ordinal + 1 if step else 0
+                self.seen[key] = Twin(message.index, number, self.parts.address(message.index))
+        return found
+
+    def message(self, message: Message, kind: str) -> RenderedMessage:
+        """One message, as much of it as may be drawn."""
+        allowance = Allowance(MESSAGE_BYTES)
+        blocks: list[Block] = []
+        for number, part in enumerate(message.parts):
+            if part.kind == "image":
+                block: Block | None = (
+                    PictureBlock(message.index, number) if allowance.spend(PER_TEXT) else None
+                )
+            elif part.text:
+                block = allowance.block(_block(message, number, kind))
+            else:
+                continue
+            if block is None:
+                break
+            blocks.append(block)
+        calls = []
+        for position, call in enumerate(message.tool_calls):
+            if not allowance.spend(PER_CALL):
+                break
+            calls.append(_call(call, position, self.offered if kind == "step" else (), allowance))
+        return RenderedMessage(
+            index=message.index,
+            kind=kind,
+            role=_short(message.role),
+            name=_short(message.name or ""),
+            blocks=blocks,
+            calls=calls,
+            step=self.step_at.get(message.index),
+            empty=not blocks and not message.tool_calls and not allowance.cut,
+            failed=kind == "result" and (message.failed or structure.tells_error(message.content)),
+            cut=allowance.cut,
+        )
 
 
-def _find_twins(
-    one: RenderedMessage, calls: Sequence[ToolCall], seen: dict[tuple[str, str, str], Twin]
-) -> None:
-    number = one.step.ordinal + 1 if one.step else 0
-    for shown_call, call in zip(one.calls, calls, strict=True):
-        written = json.dumps(call.arguments, sort_keys=True) if call.parsed else call.arguments_raw
-        key = (one.kind, call.name, written)
-        shown_call.twin = seen.get(key)
-        seen.setdefault(key, Twin(one.index, number))
+def _short(text: str, most: int = MOST_OF_NAME) -> str:
+    """A name, or a sentence, for a line of its own."""
+    return escape_control_chars(text if len(text) <= most else f"{text[:most]}…")
 
 
-def _message(message: Message, step: Step | None, offered: Sequence[tool_schema.Tool]) -> RenderedMessage:
-    kind = "step" if step is not None else MESSAGE_KINDS.get(message.role, "other")
-    blocks: list[Block] = []
-    for number, part in enumerate(message.parts):
-        if number == 0 and message.thought:
-            blocks.append(TextBlock(escape_control_chars(message.thought), foldable=True, kind="reasoning"))
-        elif part.kind == "image":
-            blocks.append(PictureBlock(message.index, number))
-        elif part.kind == "other":
-            blocks.append(TextBlock(escape_control_chars(part.text), code=True, foldable=True))
-        elif part.text:
-            blocks.append(_block(part.text, kind))
-    return RenderedMessage(
-        index=message.index,
-        kind=kind,
-        role=escape_control_chars(message.role),
-        name=escape_control_chars(message.name or ""),
-        blocks=blocks,
-        calls=[
-            _call(call, position, offered if kind == "step" else ())
-            for position, call in enumerate(message.tool_calls)
-        ],
-        step=step,
-        empty=not blocks and not message.tool_calls,
-        failed=kind == "result" and (message.failed or structure.tells_error(message.content)),
-    )
-
-
-def _block(text: str, kind: str) -> TextBlock | StructureBlock:
+def _block(message: Message, number: int, kind: str) -> TextBlock | StructureBlock:
+    part = message.parts[number]
+    if number == 0 and message.thought:
+        return TextBlock(escape_control_chars(message.thought), foldable=True, kind="reasoning")
+    if part.kind == "other":
+        return TextBlock(escape_control_chars(part.text), code=True, foldable=True)
     if kind == "result":
-        return result_block(text)
-    if kind == "step" and (node := structure.read(text)) is not None:
-        return StructureBlock(node, len(text))
-    return TextBlock(escape_control_chars(text.rstrip()), foldable=kind != "step")
+        return result_block(part.text)
+    if kind == "step" and (node := structure.read(part.text)) is not None:
+        return StructureBlock(node, part.text)
+    return TextBlock(escape_control_chars(part.text.rstrip()), foldable=kind != "step")
 
 
-def _call(call: ToolCall, position: int, offered: Sequence[tool_schema.Tool]) -> Call:
+def _call(call: ToolCall, position: int, offered: Sequence[tool_schema.Tool], allowance: Allowance) -> Call:
     arguments: list[tuple[str, TextBlock | StructureBlock]] = []
     body: TextBlock | StructureBlock | None = None
     if call.parsed and isinstance(call.arguments, dict):
-        arguments = [
-            (escape_control_chars(str(name)), value_block(value)) for name, value in call.arguments.items()
-        ]
+        for name, value in call.arguments.items():
+            block = allowance.block(value_block(value)) if allowance.spend(bytes_of(name)) else None
+            if block is None:
+                break
+            arguments.append((escape_control_chars(name), block))
     elif call.parsed:
-        body = value_block(call.arguments)
+        body = allowance.block(value_block(call.arguments))
     elif call.arguments_raw:
-        body = TextBlock(escape_control_chars(call.arguments_raw), code=True, foldable=True)
+        body = allowance.text(TextBlock(escape_control_chars(call.arguments_raw), code=True, foldable=True))
     checked = call.parsed and call.arguments is not None
     found = tool_schema.problems(offered, call.name, call.arguments) if checked else ()
     return Call(
-        name=escape_control_chars(call.name),
+        name=_short(call.name),
         position=position,
         arguments=arguments,
         body=body,
         broken=not call.parsed and bool(call.arguments_raw),
         in_text=call.origin == "text",
-        problems=[in_words(problem) for problem in found],
+        problems=[_short(in_words(problem), MOST_OF_PROBLEM) for problem in found],
     )
-
-
-def _tools(transcript: Transcript) -> tuple[tool_schema.Tool, ...]:
-    first = transcript.messages[0] if transcript.messages else None
-    prompt = first.content if first is not None and MESSAGE_KINDS.get(first.role) == "system" else ""
-    return tool_schema.read_tools(transcript.tools, prompt)
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool the agent had. `raw`: the entry laid out, when it has no parameters to be shown by name."""
-
-    name: str
-    description: str
-    parameters: tuple[tool_schema.Parameter, ...]
-    raw: str
-
-
-def tools(transcript: Transcript) -> list[Tool]:
-    """The tools of a trajectory, from its record or else from its system prompt."""
-    return [
-        Tool(
-            name=escape_control_chars(tool.name),
-            description=escape_control_chars(tool.description),
-            parameters=tool.parameters,
-            raw="" if tool.parameters or isinstance(tool.spec, str) else laid_out(tool.schema or tool.spec),
-        )
-        for tool in _tools(transcript)
-    ]

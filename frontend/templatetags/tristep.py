@@ -26,9 +26,11 @@ from annotation.core.vocabulary import (
 from annotation.models.versioned import Versioned
 from annotation.reports.cases.error_graphs import NumberedError
 from frontend import context
-from frontend.rendering import began, history_text, transcript
+from frontend.rendering import began, history_text
 from frontend.rendering import identity as identities
+from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.icons import ICONS
+from frontend.rendering.run_parts import place_of
 from frontend.rendering.tables import cells
 
 register = template.Library()
@@ -150,7 +152,10 @@ def _error_text(one: NumberedError) -> str:
 @register.filter
 def readable(value: str) -> str:
     """A stored text (core.text) for a page: every character visible, none that could not be sent."""
-    return transcript.escape_control_chars(unescape(value))
+    return escape_control_chars(unescape(value))
+
+
+register.filter(place_of)
 
 
 @register.filter
@@ -163,12 +168,6 @@ def identity(record_id: str) -> str:
 def title_of(record_id: str, question: str) -> str:
     """The title of a record whose question is known."""
     return identities.title_of(record_id, question)
-
-
-@register.filter
-def run_text(visible: str) -> transcript.TextBlock:
-    """A text from a run for the macro `message.text`, folded when it is long. Its characters are visible."""
-    return transcript.TextBlock(visible, foldable=True)
 
 
 @register.simple_tag

@@ -68,7 +68,7 @@ def test_flags_on_the_whole_are_shown_by_letter(browse, case, at, text):
 
 def test_decision_is_saved_each_and_finishing_writes_the_consensus(browse, cast, case, at):
     client = browse("judith")
-    assert decide(client, at, case, 4, -1, note="B is right").url.endswith("#m4")
+    assert decide(client, at, case, 4, -1, note="B is right").url.endswith("?at=4#m4")
     assert decide(client, at, case, None, -1).url.endswith("#outcome")
     assert client.post(at("adjudicate-close", case.pk)).url == at("adjudication-queue", "bench")
     case.refresh_from_db()
@@ -112,7 +112,7 @@ def test_decision_on_what_is_not_disputed_or_no_label_is_refused(browse, case, a
 
 def test_case_finished_early_names_what_is_missing(browse, case, at, text):
     answer = browse("judith").post(at("adjudicate-close", case.pk), follow=True)
-    assert answer.redirect_chain[0][0].endswith("#m4")
+    assert answer.redirect_chain[0][0].endswith("?at=4#m4")
     assert "Step 2 and the outcome are undecided." in text(answer)
     case.refresh_from_db()
     assert case.state == AdjudicationState.OPEN
@@ -165,7 +165,7 @@ def test_decision_is_taken_back_and_what_was_agreed_counts_again(browse, case, a
     url = at("adjudicate-withdraw", case.pk)
     stale = client.post(url, {**form, "version": "2"}, headers={"accept": "application/json"})
     assert (stale.status_code, stale.json()["error"]["code"]) == (409, "stale_version")
-    assert client.post(url, form).url == f"{at('adjudication', case.pk)}#m4"
+    assert client.post(url, form).url == f"{at('adjudication', case.pk)}?at=4#m4"
     assert not Decision.objects.exists()
     kinds = list(case.events.values_list("kind", "value", "note"))
     assert kinds == [("decision", 0, "Neither."), ("withdrawal", 0, "Neither.")]
@@ -181,7 +181,7 @@ def test_majority_of_three_stands_with_one_button(browse, cast, at, text):
     assert page.count("Majority stands:") == 2
     for index in ("2", "4"):
         answer = client.post(at("adjudicate-majority", case.pk), {"message_index": index, "note": "Two."})
-        assert answer.url == f"{at('adjudication', case.pk)}#m{index}"
+        assert answer.url == f"{at('adjudication', case.pk)}?at={index}#m{index}"
     assert "decided by majority" in text(client.get(at("adjudication", case.pk)))
     client.post(at("adjudicate-close", case.pk))
     rows = trajectory.consensus.order_by("step").values_list("value", "kind", "note", "root__message_index")
@@ -240,7 +240,7 @@ def test_adjudicator_names_where_an_error_began_and_why(browse, cast, at, text):
     assert "data-origin" in page
     decide(client, at, case, 2, 0, root="2", reason="wrong_tool")  # of a 0 nothing began
     answer = decide(client, at, case, 4, -1, root="4", reason="wrong_tool")
-    assert answer.url == f"{at('adjudication', case.pk)}#m4"
+    assert answer.url == f"{at('adjudication', case.pk)}?at=4#m4"
     client.post(at("adjudicate-close", case.pk))
     rows = trajectory.consensus.order_by("step").values_list("value", "kind", "root__message_index", "reason")
     assert list(rows) == [
@@ -277,7 +277,7 @@ def test_step_that_the_discussion_has_made_disputed_can_be_decided(browse, cast,
     discuss.revise(actor=cast.ann, discussion=talk, message_index=2, value=0, note="Nothing comes of it.")
     client = browse("judith")
     assert client.get(at("adjudication", case.pk)).context["disputed"] == {2, 4, None}
-    assert decide(client, at, case, 2, 0).url == f"{at('adjudication', case.pk)}#m2"
+    assert decide(client, at, case, 2, 0).url == f"{at('adjudication', case.pk)}?at=2#m2"
 
 
 def test_case_is_for_nobody_who_labelled_it(browse, cast, at, text):

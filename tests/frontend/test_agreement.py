@@ -21,6 +21,7 @@ from annotation.reports.agreement.report import as_json
 from annotation.services import projects
 from frontend.pages.agreement.charts import Charts
 from frontend.pages.agreement.figures import tables as figure_tables
+from frontend.rendering.run_parts import place_of
 from tests import people
 from tests.callers import Caller
 
@@ -164,7 +165,7 @@ def test_agreement_steps_show_both_labels_open_the_step_and_are_noted(browse, ca
     (row,) = rows(response)
     assert [(label.annotator, label.value) for label in row.labels] == [("Ann", -1), ("Ben", 1)]
     assert (
-        f'href="{at("trajectory", "bench", row.trajectory.pk)}#m{row.message_index}"'
+        f'href="{at("trajectory", "bench", row.trajectory.pk)}{place_of(row.message_index)}"'
         in response.content.decode()
     )
     seen = Exposure.objects.filter(user=cast.admin, kind=ExposureKind.LABEL)

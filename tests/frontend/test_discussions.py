@@ -44,7 +44,7 @@ def test_discussion_is_opened_from_the_case_and_the_annotators_find_it(browse, c
 def test_comment_stands_in_its_thread_under_letters_and_is_new_to_the_others_once(
     browse, cast, talk, case, at, text
 ):
-    assert said(browse("ann"), at, talk).url == f"{at('discussion', talk.pk)}#m4"
+    assert said(browse("ann"), at, talk).url == f"{at('discussion', talk.pk)}?at=4#m4"
     assert "1 new" in text(browse("ben").get(at("discussions")))
     page = text(browse("ben").get(at("discussion", talk.pk)))
     assert "Look at the result." in page

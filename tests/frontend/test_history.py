@@ -39,7 +39,7 @@ def test_history_of_one_step_leaves_out_the_others(cast, browse, at, text):
     assert "History of step 2" in page
     assert "became the consensus" not in page
     assert page.count("labelled") == 2
-    assert f"/trajectories/{row.pk}/#m4" in page
+    assert f"/trajectories/{row.pk}/?at=4#m4" in page
 
 
 def test_history_of_a_step_that_is_none_is_refused_in_a_sentence(cast, browse, at, text):

@@ -2,18 +2,18 @@
 
 import pytest
 
-from frontend.rendering import transcript
+from frontend.rendering.beside import Facts, hints_and_source
 from frontend.rendering.identity import title_of
 
 
 def test_where_a_record_was_converted_from_stands_apart_from_its_hints() -> None:
     converted = {"reward": 1, "source": {"format": "atif", "left_out": []}, "source_steps": {"1": "a"}}
-    shown = transcript.hints_and_source(converted)
-    assert [name for name, _ in shown["hints"]] == ["reward"]
-    assert [name for name, _ in shown["source"]] == ["format", "source_steps"]
-    own = transcript.hints_and_source({"source": {"kind": "web"}})
-    assert ([name for name, _ in own["hints"]], own["source"]) == (["source"], [])
-    assert transcript.hints_and_source(None) == {"hints": [], "source": []}
+    shown = hints_and_source(converted)
+    assert [name for name, _ in shown["hints"].named] == ["reward"]
+    assert [name for name, _ in shown["source"].named] == ["format", "source_steps"]
+    own = hints_and_source({"source": {"kind": "web"}})
+    assert ([name for name, _ in own["hints"].named], own["source"]) == (["source"], Facts())
+    assert hints_and_source(None) == {"hints": Facts(), "source": Facts()}
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_notices_are_counted_on_every_page_listed_and_marked_as_read(cast, brows
 
     newest = Notice.objects.filter(user=cast.ann).latest("pk")
     went = client.get(at("notice", newest.pk))
-    assert went.headers["Location"] == f"{at('discussion', talk.pk)}#m4"
+    assert went.headers["Location"] == f"{at('discussion', talk.pk)}?at=4#m4"
     assert text(client.get(at("notices"))).count(">new<") == 1
     client.post(at("notices-read"), {"newest": str(newest.pk)})
     page = text(client.get(at("notices")))

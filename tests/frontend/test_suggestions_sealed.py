@@ -95,7 +95,7 @@ def test_adjudicator_shows_them_step_by_step(cast: Cast, browse: Browse, at: Cal
 
     answer: Any = judith.post(at("adjudicate-reveal", case.pk), {"message_index": "4"})
 
-    assert answer["Location"] == f"{here}#m4"
+    assert answer["Location"] == f"{here}?at=4#m4"
     body = judith.get(here).content.decode()
     assert re.search(r"<dt>\s*Judge 1\s*</dt>", body)
     assert "severe canary on 4" in body

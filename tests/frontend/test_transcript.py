@@ -11,8 +11,10 @@ from annotation.core.trajectories.messages import EARLIER
 from annotation.core.trajectories.trajectory import normalise, pair_results
 from annotation.models import Step
 from annotation.reports.shared.transcripts import Transcript
-from frontend.rendering import transcript
-from frontend.rendering.transcript import TextBlock, escape_control_chars, lay_out
+from frontend.rendering import beside, transcript
+from frontend.rendering.blocks import Block, StructureBlock, TextBlock, result_block
+from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.transcript import lay_out
 from frontend.templatetags.macros import macro
 
 
@@ -24,14 +26,14 @@ def laid(
     return lay_out(read, [Step(message_index=index, ordinal=i) for i, index in enumerate(steps)])
 
 
-def markup(block: transcript.Block) -> str:
+def markup(block: Block) -> str:
     """The markup of a block on a page."""
     return macro("message.text", block)
 
 
-def html(block: transcript.Block) -> str:
+def html(block: Block) -> str:
     """The readable texts of a structure, one after the other."""
-    assert isinstance(block, transcript.StructureBlock)
+    assert isinstance(block, StructureBlock)
     return " ".join(part for part in re.split(r"<[^>]*>| (?=<)", markup(block)) if part)
 
 
@@ -78,7 +80,7 @@ def test_result_that_comes_later_stays_in_its_place_and_says_whose_it_is() -> No
         steps=(0, 1),
     )
     assert [message.index for message in messages] == [0, 1, 2]
-    assert messages[2].answers == transcript.AnsweredCall("late", 0)
+    assert messages[2].answers == transcript.AnsweredCall("late", 0, "#m0")
 
 
 def test_result_without_a_call_is_shown_all_the_same() -> None:
@@ -113,7 +115,7 @@ def test_call_of_the_user_is_the_users_and_so_is_its_result() -> None:
         ]
     )
     assert user.kind == "user"
-    assert user.calls[0].results[0].by == "user"
+    assert user.calls[0].results[0].answers == transcript.AnsweredCall("toggle", 0, "#m0")
 
 
 def test_arguments_are_named_when_they_are_an_object() -> None:
@@ -170,14 +172,14 @@ def test_outputs_fold_when_long_and_a_step_never_does() -> None:
 
 
 def test_json_results_are_structure_and_broken_ones_left_alone() -> None:
-    block = transcript.result_block('{"a": "x\\ny", "n": 1.50, "n": 2}')
+    block = result_block('{"a": "x\\ny", "n": 1.50, "n": 2}')
     assert html(block) == "a x\ny n 1.50 n 2"
     for odd in ("{broken", "{}", "42", '{"a": 1}\n{"a": 2}', "[" * 100_000, "[" * 201 + "]" * 201):
-        assert transcript.result_block(odd).text == odd
+        assert result_block(odd).text == odd
 
 
 def test_json_of_more_structure_than_can_be_read_is_laid_out_as_text() -> None:
-    block = transcript.result_block(json.dumps(list(range(1000))))
+    block = result_block(json.dumps(list(range(1000))))
     assert isinstance(block, TextBlock) and block.lines == 1002 and block.folds
 
 
@@ -187,7 +189,7 @@ def test_documents_retrieved_are_titles_and_passages() -> None:
             [{"document": {"id": "7", "contents": '"A town"\nIt lies <b>north</b>.'}, "score": 0.912345678}]
         ]
     }
-    page = markup(transcript.result_block(json.dumps(found)))
+    page = markup(result_block(json.dumps(found)))
     assert '<ol class="passages">' in page and "&lt;b&gt;north" in page and "<b>north" not in page
     assert ">A town</b>" in page and "id 7 · score 0.9123…" in page
 
@@ -220,7 +222,7 @@ def test_call_that_is_the_same_again_says_where_it_was_made_first() -> None:
         [asks('{"a": 1, "b": 2}'), asks('{"b":2,"a":1}'), asks('{"a": 1}')], steps=(0, 1, 2)
     )
     assert (first.calls[0].twin, other.calls[0].twin) == (None, None)
-    assert again.calls[0].twin == transcript.Twin(0, 1)
+    assert again.calls[0].twin == transcript.Twin(0, 1, "#m0")
 
 
 def test_result_that_tells_of_an_error_is_marked() -> None:
@@ -258,7 +260,7 @@ def test_tools_of_any_shape() -> None:
         "just a name",
         {"name": 7},
     ]
-    found = transcript.tools(Transcript((), {}, listed, "", None, None, None, None))
+    found = beside.tools(beside.read_tools(Transcript((), {}, listed, "", None, None, None, None)))
     assert [(tool.name, tool.description) for tool in found] == [
         ("a", "does"),
         ("b", ""),
@@ -270,9 +272,10 @@ def test_tools_of_any_shape() -> None:
 
 
 def test_facts_of_any_shape() -> None:
-    assert transcript.facts(None) == transcript.facts({}) == transcript.facts("") == []
-    assert [html(one) for _, one in transcript.facts(["a", "b"])] == ["a b"]
-    named = transcript.facts({"n": 0, "empty": None, "deep": {"k": "v"}, "target": ["x"]})
+    assert beside.facts(None) == beside.facts({}) == beside.facts("") == beside.Facts()
+    assert not beside.facts("")
+    assert [html(one) for _, one in beside.facts(["a", "b"]).named] == ["a b"]
+    named = beside.facts({"n": 0, "empty": None, "deep": {"k": "v"}, "target": ["x"]}).named
     assert [(name, html(one)) for name, one in named] == [("target", "x"), ("n", "0"), ("deep", "k v")]
 
 
@@ -296,7 +299,7 @@ def test_hostile_text_stays_text_wherever_a_message_shows_it() -> None:
     )
     pages = [macro("message.message", one, None) for one in messages]
     pages.append(macro("step.run", messages, None))
-    pages.append(macro("message.facts", transcript.facts({hostile: hostile})))
+    pages.append(macro("message.facts", beside.facts({hostile: hostile}), None))
     seen = Attributes()
     seen.feed("".join(pages))
     seen.close()

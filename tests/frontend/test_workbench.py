@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotation.core.errors import Denied, StaleState
 from annotation.models import Assignment
+from annotation.reports.shared.label_json import label_json
 from annotation.reports.work.workbench import workbench
 from annotation.services import assign, label, projects
 from tests.callers import signed_in
@@ -54,7 +55,8 @@ def test_page_begins_with_what_saving_answers(cast) -> None:
     )
     state = state_of(signed_in(cast.ann).get(url(assignment)))
     kept = [
-        {k: v for k, v in step.items() if k not in ("ordinal", "after_user_turn")} for step in state["steps"]
+        {**label_json(-1, None), **{k: v for k, v in step.items() if k not in ("ordinal", "after_user_turn")}}
+        for step in state["steps"]
     ]
     assert kept[1:] == saved["labels"][1:]
     assert kept[0]["note"] == "an odd \x00 note"
@@ -126,7 +128,7 @@ def test_reward_hints_are_sent_by_policy(cast, setting: bool) -> None:
 def test_labels_that_stood_in_the_file_are_not_in_it(cast) -> None:
     import_records(cast.project, [make_record(step_labels={"2": -1, "4": -1}, final_label=-1)])
     response = signed_in(cast.ann).get(url(claim(cast.ann, cast.project)))
-    assert all(step["value"] is None for step in state_of(response)["steps"])
+    assert all("value" not in step for step in state_of(response)["steps"])
     assert b"final_label" not in response.content
 
 

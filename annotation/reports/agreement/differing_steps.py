@@ -58,11 +58,6 @@ class LabelsOfStep:
     labels: tuple[OneLabel, ...]
 
     @property
-    def anchor(self) -> str:
-        """The anchor of the step on the page of the trajectory."""
-        return "outcome" if self.message_index is None else f"m{self.message_index}"
-
-    @property
     def differ(self) -> bool:
         """Whether the values differ."""
         return len({label.value for label in self.labels}) > 1

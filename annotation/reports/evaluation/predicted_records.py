@@ -71,9 +71,14 @@ class FrozenRecord:
         return [one for one in (*self.steps, self.outcome) if one.predicted is not None or one.reason]
 
     @property
+    def differing(self) -> list[int]:
+        """The messages of the steps that the model labels otherwise."""
+        return [one.step.message_index for one in self.steps if one.step and one.differs]
+
+    @property
     def wrong(self) -> int:
         """The number of steps that the model labels otherwise."""
-        return sum(one.differs for one in self.steps)
+        return len(self.differing)
 
 
 @dataclass(frozen=True, slots=True)

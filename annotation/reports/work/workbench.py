@@ -33,6 +33,11 @@ class Workbench:
     reopenable: bool
     guidelines: Guideline | None
 
+    @property
+    def first_unlabelled(self) -> int | None:
+        """The message of the first step without a label, where the work goes on; None without one."""
+        return next((step["message_index"] for step in self.state["steps"] if step["value"] is None), None)
+
 
 def workbench(*, actor: User, assignment: Assignment) -> Workbench:
     """The data of the workbench of one's own assignment, in a constant number of queries (at most 9).

@@ -24,6 +24,7 @@ from frontend.pages.shared.common import open_project
 from frontend.pages.shared.list_page import Empty, Filter, ListPage, Words, show
 from frontend.rendering.identity import short_identity
 from frontend.rendering.jinja import Macros
+from frontend.rendering.run_parts import place_of
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import mark, reason_title
 
@@ -86,7 +87,7 @@ def _columns(slug: str, most_labels: int) -> list[Column]:
         name = _("%(record)s, outcome") % {"record": record}
         if row.number:
             name = _("%(record)s, step %(number)d") % {"record": record, "number": row.number}
-        page = f"{at('trajectory', slug, row.trajectory.pk)}#{row.anchor}"
+        page = at("trajectory", slug, row.trajectory.pk) + place_of(row.message_index)
         return cells.lines(cells.link(name, page, "break"), cells.soft(row.trajectory.subset.name))
 
     def text(row: report.LabelsOfStep) -> str:

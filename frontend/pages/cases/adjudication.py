@@ -18,7 +18,7 @@ from annotation import policies
 from annotation.core.errors import Conflict, Invalid, StaleVersion, TristepError
 from annotation.core.vocabulary import AdjudicationState
 from annotation.language import translated
-from annotation.models import Adjudication, Decision, Discussion, Trajectory, User
+from annotation.models import Adjudication, Decision, Discussion, Step, Trajectory, User
 from annotation.reports.cases import disputes
 from annotation.reports.cases.discussions import DiscussionView
 from annotation.reports.cases.error_graphs import consensus_errors, error_graphs
@@ -31,9 +31,11 @@ from frontend.pages.cases.discussions import WITH_DISCUSSIONS, mark_all_read, th
 from frontend.pages.cases.error_origins import error_origin, error_reasons
 from frontend.pages.shared.common import page_of, person, whole_number
 from frontend.pages.shared.errors import status_of
-from frontend.pages.work.reading import guidelines_of, reading
+from frontend.pages.work.reading import finds, guidelines_of, is_part, reading, run
+from frontend.rendering.run_parts import RunParts, place_of
 
 VALUES = ((1, "plus"), (0, "zero"), (-1, "minus"))
+MOST_EVIDENCE = 50
 
 
 def _case(request: HttpRequest, pk: int) -> Adjudication:
@@ -58,9 +60,13 @@ def _page(
     shown = noted_reads.case(actor=opened.user, adjudication=row)
     mine = row.adjudicator_id == opened.user.pk
     steps = [item.step for item in shown.steps if item.step is not None]
+    if (answer := finds(request, shown.transcript, steps)) is not None:
+        return answer
     talk = _talk(opened.user, row)
+    undecided = [item.step.message_index for item in shown.contested if item.step and item.decision is None]
+    read = run(request, shown.transcript, steps, first=next(iter(undecided), None))
     return opened.render(
-        "cases/adjudication.html",
+        "cases/part.html" if is_part(request) else "cases/adjudication.html",
         "adjudication",
         status=status,
         case=row,
@@ -75,6 +81,7 @@ def _page(
         settled=shown.access.consensus,
         numbers={step.message_index: step.ordinal + 1 for step in steps},
         items={item.step.message_index: item for item in shown.steps if item.step is not None},
+        evidence=_evidence(shown, read["parts"]),
         values=VALUES,
         moves=case.moves(),
         refused=refused,
@@ -82,10 +89,20 @@ def _page(
         notices=messages.get_messages(request),
         state=case.state(row=row, reader=opened.user, shown=shown),
         nav=None,
-        **reading(row.trajectory, shown.transcript, steps),
+        **read,
+        **reading(row.trajectory, shown.transcript, read["parts"]),
         **guidelines_of(row.project),
         **(threads_of(talk) if talk is not None else {"threads": {}}),
     )
+
+
+def _evidence(shown: SideBySide, parts: RunParts) -> list[tuple[Step, str]]:
+    """The steps that tell most of the outcome, with their addresses: those disputed, and the last."""
+    steps = [item.step for item in shown.contested if item.step is not None][:MOST_EVIDENCE]
+    last = shown.steps[-1].step if shown.steps else None
+    if last is not None and last not in steps:
+        steps.append(last)
+    return [(step, parts.address(step.message_index)) for step in steps]
 
 
 def _not_labelled(user: User) -> QuerySet[Trajectory]:
@@ -110,8 +127,7 @@ def _notes(shown: SideBySide) -> dict[int | None, str]:
 
 def _to_decision(pk: int, message_index: int | None) -> HttpResponse:
     """Back to the case, where one step is decided, or with None the outcome."""
-    here = "outcome" if message_index is None else f"m{message_index}"
-    return redirect(f"{reverse('frontend:adjudication', args=[pk])}#{here}")
+    return redirect(reverse("frontend:adjudication", args=[pk]) + place_of(message_index))
 
 
 def _talk(user: User, row: Adjudication) -> DiscussionView | None:

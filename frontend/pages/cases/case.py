@@ -56,6 +56,8 @@ def _said(item: SideBySideItem) -> dict[str, Any]:
         "agreed": item.agreed_now,
         "named": item.named.judged.root,
         "decided": item.decision.value if item.decision else None,
+        "root": item.decision.root.message_index if item.decision and item.decision.root else None,
+        "disputed": item.contested,
     }
 
 

@@ -25,7 +25,8 @@ from frontend.pages.shared.columns import question_column, record_column, subset
 from frontend.pages.shared.common import page_of, person, whole_number
 from frontend.pages.shared.errors import status_of
 from frontend.pages.shared.list_page import Empty, ListPage, show_site
-from frontend.pages.work.reading import reading
+from frontend.pages.work.reading import is_part, reading, run
+from frontend.rendering.run_parts import place_of
 from frontend.rendering.tables import Column, at, cells
 
 VALUES = ((1, "plus"), (0, "zero"), (-1, "minus"))
@@ -78,8 +79,11 @@ def _page(
     mark_all_read(opened.user, talk)
     shown = talk.shown
     steps = [item.step for item in shown.steps if item.step is not None]
+    threads = threads_of(talk)
+    first = min((index for index in threads["spoken"] if index is not None), default=None)
+    read = run(request, shown.transcript, steps, first=first)
     return opened.render(
-        "cases/discussions/discussion.html",
+        "cases/discussions/part.html" if is_part(request) else "cases/discussions/discussion.html",
         "work",
         status=status,
         nav=None,
@@ -95,8 +99,9 @@ def _page(
         settled=shown.access.consensus,
         numbers={step.message_index: step.ordinal + 1 for step in steps},
         items={item.step.message_index: item for item in shown.steps if item.step is not None},
-        **threads_of(talk),
-        **reading(row.trajectory, shown.transcript, steps),
+        **threads,
+        **read,
+        **reading(row.trajectory, shown.transcript, read["parts"]),
     )
 
 
@@ -139,12 +144,11 @@ def _said(
         typed = request.POST.get(field, "")
         refused = {"index": index, field: typed, "reason": translated(error.message)}
         return _page(request, row, refused=refused, status=status_of(error))
-    here = "outcome" if index is None else f"m{index}"
     cases = Adjudication.objects.filter(trajectory=row.trajectory_id, adjudicator=person(request))
     case = policies.visible(request.user, cases).exclude(state="released").first()
     if case is not None:
-        return redirect(f"{reverse('frontend:adjudication', args=[case.pk])}#{here}")
-    return redirect(f"{reverse('frontend:discussion', args=[row.pk])}#{here}")
+        return redirect(reverse("frontend:adjudication", args=[case.pk]) + place_of(index))
+    return redirect(reverse("frontend:discussion", args=[row.pk]) + place_of(index))
 
 
 @require_POST

@@ -28,6 +28,7 @@ from frontend.pages.shared.list_page import Empty, Filter, ListPage, act, show
 from frontend.rendering.history_text import details, sentence
 from frontend.rendering.identity import title_of
 from frontend.rendering.jinja import Macros
+from frontend.rendering.run_parts import place_of
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import mark
 
@@ -150,7 +151,8 @@ def history(request: HttpRequest, pk: int) -> HttpResponseBase:
     title, actions = _("History"), []
     if step is not None:
         title = _("History of step %(number)s") % {"number": step.ordinal + 1}
-        actions = [cells.link(_("Read the step"), f"{back}#m{step.message_index}", "button")] if back else []
+        there = f"{back}{place_of(step.message_index)}"
+        actions = [cells.link(_("Read the step"), there, "button")] if back else []
     elif _asked(request) == OUTCOME:
         title = _("History of the outcome")
     everything = _("All events, oldest first. Nothing here can be changed.")

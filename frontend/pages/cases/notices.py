@@ -20,6 +20,7 @@ from annotation.services import notices as service
 from frontend.pages.shared.common import person, whole_number
 from frontend.pages.shared.list_page import Empty, ListPage, act, show_site
 from frontend.rendering.identity import short_identity
+from frontend.rendering.run_parts import place_of
 from frontend.rendering.tables import Column, at, cells
 
 NOTICE_SENTENCES: Final = {
@@ -90,9 +91,8 @@ def notice(request: HttpRequest, pk: int) -> HttpResponse:
 def _target(row: Notice) -> str:
     if row.discussion_id is not None:
         index = getattr(row, "message_index", None)
-        return reverse("frontend:discussion", args=[row.discussion_id]) + (
-            "" if index is None else f"#m{index}"
-        )
+        place = "" if index is None else place_of(index)
+        return reverse("frontend:discussion", args=[row.discussion_id]) + place
     if row.adjudication_id is not None:
         return reverse("frontend:adjudication", args=[row.adjudication_id])
     claim = row.assignment

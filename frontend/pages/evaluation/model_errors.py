@@ -23,6 +23,7 @@ from frontend.pages.evaluation.model import OFFSETS, error_columns, set_of
 from frontend.pages.shared.common import open_project, release_trail
 from frontend.pages.shared.list_page import Empty, Filter, ListPage, ordered, show
 from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.run_parts import place_of
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.judging import count
 
@@ -121,7 +122,7 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
 def _steps_column(slug: str, row: PredictionSet) -> Column:
     def steps(one: report.Listed) -> str:
         read = at("release-predicted", slug, row.release.version, row.pk, one.ordinal)
-        shown = [cells.link(f"#{index}", f"{read}#m{index}") for index in one.indexes[:SHOWN_STEPS]]
+        shown = [cells.link(f"#{index}", f"{read}{place_of(index)}") for index in one.indexes[:SHOWN_STEPS]]
         return cells.cluster(*shown, cells.soft("…") if one.count > SHOWN_STEPS else "")
 
     return Column("count", _("Steps"), cell=steps, sort="-count")

@@ -21,11 +21,12 @@ from annotation.services import noted_reads
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
 from frontend.pages.evaluation.model import set_of
 from frontend.pages.shared.common import ProjectPage, image_response, open_project
+from frontend.pages.work.reading import is_part, run
 from frontend.rendering import markdown
+from frontend.rendering.beside import beside
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.identity import title_of
 from frontend.rendering.structure import only_text
-from frontend.rendering.transcript import facts, lay_out, tools
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _read(
         len(found.steps),
     )
     return opened.render(
-        "evaluation/predicted_record.html",
+        "transcript/part.html" if is_part(opened.request) else "evaluation/predicted_record.html",
         "releases",
         release=release,
         row=row,
@@ -82,12 +83,10 @@ def _read(
         trajectory=frozen,
         message_url=frozen.message_address,
         items=items,
-        run=lay_out(found.transcript, [one.step for one in found.steps if one.step]),
-        question=escape_control_chars(found.transcript.question),
-        tools=tools(found.transcript),
-        task_description=facts(found.transcript.task_description),
-        reference_answer=facts(found.transcript.reference_answer),
-        hints=None,
+        differing=" ".join(map(str, found.differing)) if row is not None else "",
+        step_template="frontend/evaluation/predicted_step.html",
+        **run(opened.request, found.transcript, [one.step for one in found.steps if one.step]),
+        **beside(found.transcript),
         may_open=found.trajectory is not None and opened.may("trajectory.list"),
     )
 

@@ -15,7 +15,7 @@ from annotation.models import JudgeAnswer
 from annotation.services import noted_reads
 from frontend.pages.judging.judges import JUDGES_VERB, SECTION
 from frontend.pages.shared.common import ProjectPage, open_project
-from frontend.rendering.transcript import escape_control_chars
+from frontend.rendering.control_chars import escape_control_chars
 from frontend.templatetags.judging import duration, money
 
 SHOWN_CHARACTERS = 200_000

@@ -31,9 +31,9 @@ from frontend.pages.judging.runs import RUNS_VERB, one_run
 from frontend.pages.shared.columns import record_column
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import ListPage
+from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, at, cells
-from frontend.rendering.transcript import escape_control_chars
 from frontend.templatetags.judging import count, duration, failure_name, money, run_state
 from frontend.templatetags.tristep import state_name
 

@@ -29,9 +29,9 @@ from frontend.pages.shared.common import ProjectPage, open_project, person
 from frontend.pages.shared.list_page import Empty, ListPage, show_site
 from frontend.rendering import markdown
 from frontend.rendering.began import BEGAN, begun, read
+from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.tables import Column, at, cells
 from frontend.rendering.text_diff import changes
-from frontend.rendering.transcript import escape_control_chars
 from frontend.templatetags.tristep import state_name
 
 WRITTEN = ("title", "text", "question", "excerpt")
@@ -212,7 +212,6 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
         examples=[
             {
                 "shown": one,
-                "anchor": "#outcome" if one.message_index is None else f"#m{one.message_index}",
                 **{name: escape_control_chars(getattr(one, name)) for name in WRITTEN},
             }
             for one in examples

@@ -24,9 +24,10 @@ from annotation.reports.shared import transcripts
 from annotation.services import ingest
 from frontend.forms.imports import OptionsForm
 from frontend.pages.shared.common import ProjectPage, image_response, open_project
+from frontend.pages.work.reading import is_part, run
+from frontend.rendering.beside import beside
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.identity import short_identity
-from frontend.rendering.transcript import facts, hints_and_source, lay_out, tools
 
 PREVIEWS_VERB = "import"
 
@@ -62,7 +63,7 @@ def page(opened: ProjectPage, row: ImportFile, form: OptionsForm | None = None) 
     draft = found.first if found else None
     status = 400 if form is not None else 200
     return opened.render(
-        "work/import_preview.html",
+        "transcript/part.html" if draft and is_part(opened.request) else "work/import_preview.html",
         "import",
         status=status,
         row=row,
@@ -99,12 +100,9 @@ def _trajectory(opened: ProjectPage, row: ImportFile, draft: TrajectoryDraft) ->
         if isinstance(draft.hints.get("source"), dict)
         else "",
         "trajectory": Previewed(opened.project.slug, row.pk, _Named(row.subset.name), model, len(steps)),
-        "run": lay_out(read, steps),
-        "question": escape_control_chars(read.question),
-        "tools": tools(read),
-        "task_description": facts(read.task_description),
-        "reference_answer": facts(read.reference_answer),
-        **hints_and_source(read.hints),
+        "step_template": "frontend/work/preview_step.html",
+        **run(opened.request, read, steps),
+        **beside(read),
     }
 
 

@@ -6,24 +6,51 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from django.http import HttpRequest, JsonResponse
+
 from annotation.core import default_guideline
+from annotation.core.bounds import MAX_INT
 from annotation.models import Guideline, Project, Step, Trajectory
 from annotation.reports.shared.transcripts import Transcript
-from frontend.rendering import markdown, transcript
+from frontend.rendering import markdown
+from frontend.rendering.beside import beside
 from frontend.rendering.identity import title_of
+from frontend.rendering.run_parts import RunParts, parts_of
+from frontend.rendering.run_search import search
+from frontend.rendering.transcript import lay_out, leading
+
+MAX_QUERY = 200
 
 
-def reading(trajectory: Trajectory, read: Transcript, steps: Sequence[Step]) -> dict[str, Any]:
-    """The context of `workbench/task.html` and of the run beside it."""
+def is_part(request: HttpRequest) -> bool:
+    """Whether only a part of the run is asked for, to be put into the page."""
+    return request.GET.get("only") == "run"
+
+
+def finds(request: HttpRequest, read: Transcript, steps: Sequence[Step]) -> JsonResponse | None:
+    """The answer to a search of the whole run: `{"found": [[message, how often], …]}`; None when the page is
+    asked for."""
+    query = request.GET.get("find")
+    return None if query is None else JsonResponse({"found": search(read, steps, query[:MAX_QUERY])})
+
+
+def run(
+    request: HttpRequest, read: Transcript, steps: Sequence[Step], *, first: int | None = None
+) -> dict[str, Any]:
+    """The part of a run that a page draws: with the message `?at=` asks for, else with `first`."""
+    asked = request.GET.get("at", "")
+    at = min(int(asked), MAX_INT) if asked.isascii() and asked.isdecimal() and len(asked) < 12 else first
+    parts = parts_of(read, at)
+    return {"parts": parts, "run": lay_out(read, steps, parts)}
+
+
+def reading(trajectory: Trajectory, read: Transcript, parts: RunParts) -> dict[str, Any]:
+    """The context of `workbench/task.html`, beside that of the run."""
     return {
         "trajectory": trajectory,
         "record_id": title_of(trajectory.record_id, read.question),
-        "messages": transcript.lay_out(read, steps),
-        "question": transcript.TextBlock(transcript.escape_control_chars(read.question), foldable=True),
-        "description": transcript.facts(read.task_description),
-        "reference": transcript.facts(read.reference_answer),
-        **transcript.hints_and_source(read.hints),
-        "tools": transcript.tools(read),
+        "leading": leading(read, parts),
+        **beside(read),
     }
 
 

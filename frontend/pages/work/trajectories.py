@@ -26,9 +26,11 @@ from annotation.services import noted_reads
 from frontend.pages.shared.columns import record_column, subset_column
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import Empty, Filter, ListPage, show
+from frontend.pages.work.reading import is_part, run
+from frontend.rendering.beside import beside
 from frontend.rendering.charts import strip
+from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.tables import Column, at, cells
-from frontend.rendering.transcript import escape_control_chars, facts, hints_and_source, lay_out, tools
 from frontend.templatetags.tristep import badge_kind, percent, state_name
 
 TRAJECTORIES_VERB = "trajectory.list"
@@ -219,10 +221,9 @@ def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return redirect("frontend:trajectory", slug, pk)
     # to whoever is labelling it, nothing says whether it is resolved
     state = TrajectoryState.LABELLING.value if sealed else row.state
-    laid = laid_out(shown)
-    return opened.render(
-        "work/trajectory.html", "trajectories", asks=asks, sealed=sealed, state=state, **laid
-    )
+    laid = laid_out(request, shown)
+    template = "transcript/part.html" if is_part(request) else "work/trajectory.html"
+    return opened.render(template, "trajectories", asks=asks, sealed=sealed, state=state, **laid)
 
 
 @require_GET
@@ -242,19 +243,13 @@ def atif(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     )
 
 
-def laid_out(shown: side_by_side.SideBySide) -> dict[str, Any]:
+def laid_out(request: HttpRequest, shown: side_by_side.SideBySide) -> dict[str, Any]:
     """The context of a trajectory's partials, with the labels of each step beside its message."""
-    transcript = shown.transcript
     items = {item.step.message_index: item for item in shown.steps if item.step}
-    messages = lay_out(transcript, [item.step for item in shown.steps if item.step])
     return {
         "shown": shown,
         "trajectory": shown.trajectory,
         "items": items,
-        "run": messages,
-        "question": escape_control_chars(transcript.question),
-        "tools": tools(transcript),
-        "task_description": facts(transcript.task_description),
-        "reference_answer": facts(transcript.reference_answer),
-        **hints_and_source(transcript.hints),
+        **run(request, shown.transcript, [item.step for item in shown.steps if item.step]),
+        **beside(shown.transcript),
     }

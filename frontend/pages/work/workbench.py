@@ -17,12 +17,16 @@ from annotation.core.vocabulary import REASON_CODES, SuggestionPolicy
 from annotation.models import Assignment, Trajectory
 from annotation.reports.judging.suggestions import has_judges
 from annotation.reports.shared import transcripts
+from annotation.reports.shared.label_json import label_json
 from annotation.reports.work.guidelines import has_unread
 from annotation.reports.work.my_progress import neighbours, own_work
 from annotation.reports.work.workbench import Workbench
 from annotation.reports.work.workbench import workbench as workbench_report
 from frontend.pages.shared.common import image_response, page_of, person
-from frontend.pages.work.reading import guidelines_shown, reading
+from frontend.pages.work.reading import finds, guidelines_shown, is_part, reading, run
+
+UNSAID = {**label_json(-1, None), "after_user_turn": False}
+"""What the script takes for granted of a step."""
 
 
 @require_GET
@@ -38,6 +42,11 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
     bench = workbench_report(actor=user, assignment=assignment)
     if bench.open and has_unread(user=user, guideline=bench.guidelines):
         return redirect("frontend:workbench-guidelines", pk)
+    if (answer := finds(request, bench.transcript, bench.steps)) is not None:
+        return answer
+    shown = run(request, bench.transcript, bench.steps, first=bench.first_unlabelled)
+    if is_part(request):
+        return opened.render("workbench/part.html", "work", trajectory=assignment.trajectory, **shown)
     return opened.render(
         "workbench/workbench.html",
         "work",
@@ -49,7 +58,8 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
         state=_state(bench),
         suggestions=_offers_suggestions(bench),
         nav=None,
-        **reading(assignment.trajectory, bench.transcript, bench.steps),
+        **shown,
+        **reading(assignment.trajectory, bench.transcript, shown["parts"]),
     )
 
 
@@ -73,9 +83,13 @@ def _offers_suggestions(bench: Workbench) -> bool:
 
 
 def _state(bench: Workbench) -> dict[str, Any]:
-    """The initial state of the script: the labels, where to send them, and the words it shows."""
+    """The initial state of the script: the labels, where to send them, and the words it shows.
+
+    Of a step only what is said of it: a trajectory may have thousands, and of most nothing is said.
+    """
     return {
         **bench.state,
+        "steps": [_said(step) for step in bench.state["steps"]],
         "open": bench.open,
         "user": bench.assignment.annotator_id,
         "assignment": bench.assignment.pk,
@@ -98,6 +112,11 @@ def _state(bench: Workbench) -> dict[str, Any]:
         "reasons": [{"code": one.code, "value": one.value, "title": _(one.title)} for one in REASON_CODES],
         "words": words(),
     }
+
+
+def _said(step: dict[str, Any]) -> dict[str, Any]:
+    taken = {**UNSAID, "ordinal": step["ordinal"]}  # steps come in order
+    return {name: value for name, value in step.items() if taken.get(name, ...) != value}
 
 
 def words() -> dict[str, str]:

@@ -5,6 +5,7 @@
  */
 
 import { byRole } from "../lib/dom.js";
+import { keepPartsWith, reach, settleOn, whenPartsChange } from "../lib/run_parts.js";
 import { coveredTop, openFind, rawOfFocused } from "../workbench/find_and_raw.js";
 import { drawHelp, nameShortcuts } from "../workbench/help.js";
 import { makeKeys } from "../workbench/keys.js";
@@ -45,9 +46,18 @@ function go(position, { start = false } = {}) {
   if (!item) return;
   at = position;
   drawFocused(at);
-  const box = item.card.getBoundingClientRect();
-  if (start || box.top < coveredTop() || box.bottom > visibleBottom()) item.card.scrollIntoView({ block: "start" });
-  item.card.focus({ preventScroll: true });
+  const { card, index } = item;
+  if (!card) {
+    void reach(index ?? 0).then((there) => {
+      if (!there || at !== position) return;
+      settleOn(there);
+      there.focus({ preventScroll: true });
+    });
+    return;
+  }
+  const box = card.getBoundingClientRect();
+  if (start || box.top < coveredTop() || box.bottom > visibleBottom()) card.scrollIntoView({ block: "start" });
+  card.focus({ preventScroll: true });
 }
 
 /**
@@ -76,6 +86,8 @@ const decisions = makeDecisions({
     const item = itemOf(form);
     if (!item) return;
     kept.set(item, value);
+    const root = originField(item, "root")?.value;
+    item.said.root = value === -1 && root ? Number(root) : null;
     show(item, value);
     if (errors) drawErrors(errors);
   },
@@ -89,7 +101,7 @@ const decisions = makeDecisions({
 
 /** @param {HTMLFormElement} form */
 function itemOf(form) {
-  return items.find(({ card }) => card.contains(form));
+  return items[positionOf(form)];
 }
 
 /** @param {Item} item @param {Value | null} value */
@@ -120,6 +132,10 @@ function byHand(item, value) {
  * @param {import("./view.js").Label} [label]   whose root and reason are taken too
  */
 function decide(item, value, label) {
+  if (item && !item.card) {
+    go(items.indexOf(item), { start: true }); // nobody decides what is still on its way
+    return;
+  }
   if (!item?.form || value === null || value === undefined) {
     announce(words("not_disputed"));
     return;
@@ -149,7 +165,7 @@ function take(letter) {
 
 const outcome = items.at(-1);
 
-/** @param {HTMLElement | undefined} card */
+/** @param {HTMLElement | null | undefined} card */
 function unfoldAll(card) {
   if (card instanceof HTMLDetailsElement && !card.open) {
     card.open = true;
@@ -184,7 +200,7 @@ const commands = {
   outcome_zero: () => decide(outcome, 0),
   outcome_minus: () => decide(outcome, -1),
   clear: () => {
-    const form = items[at]?.card.querySelector("form[data-decide], form[data-origin]");
+    const form = items[at]?.card?.querySelector("form[data-decide], form[data-origin]");
     if (form instanceof HTMLFormElement && items[at]?.said.decided !== null) void decisions.withdraw(form);
     else announce(words("nothing_decided"));
   },
@@ -198,7 +214,7 @@ const commands = {
     if (note instanceof HTMLTextAreaElement) note.focus();
   },
   suggestions: () => {
-    const form = items[at]?.card.querySelector("form[data-reveal]");
+    const form = items[at]?.card?.querySelector("form[data-reveal]");
     if (form instanceof HTMLFormElement && items[at]?.said.decided !== null) form.requestSubmit();
     else if (form) announce(words("decide_first"));
   },
@@ -238,7 +254,8 @@ function placeOf(target) {
 /** @param {EventTarget | null} target */
 function positionOf(target) {
   const card = target instanceof Element ? target.closest("[data-step]") : null;
-  return items.findIndex((item) => item.card === card);
+  if (!(card instanceof HTMLElement)) return -1;
+  return items.findIndex(({ index }) => String(index ?? "outcome") === card.dataset.step);
 }
 
 document.addEventListener("keydown", (event) => {
@@ -313,15 +330,29 @@ document.addEventListener("submit", (event) => {
 
 drawHelp(keys, words);
 nameShortcuts(keys, words);
-for (const item of items) drawItem(item);
-drawAllEffects();
+function drawAll() {
+  for (const item of items) drawItem(item);
+  drawAllEffects();
+}
+drawAll();
 drawProgress();
+/** @param {HTMLElement} message */
+const isWorkedIn = (message) =>
+  decisions.any() ||
+  message.contains(items[at]?.card ?? null) ||
+  message.querySelector('[data-role="problem"]:not([hidden])') !== null ||
+  [...message.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
+keepPartsWith(isWorkedIn);
+whenPartsChange(() => {
+  drawAll();
+  drawFocused(at);
+});
 document.body.classList.add("has-script");
 if (window.matchMedia("(max-width: 60rem)").matches) {
   for (const panel of document.querySelectorAll("details[data-wide-open]")) panel.removeAttribute("open");
 }
-const pointed = document.getElementById(window.location.hash.slice(1));
-const asked = pointed ? positionOf(pointed) : -1;
+const pointed = /^#(?:m(\d+)|outcome)$/.exec(window.location.hash);
+const asked = pointed ? items.findIndex(({ index }) => index === (pointed[1] ? Number(pointed[1]) : null)) : -1;
 const [first] = [...undecided(), ...items.filter((item) => item.disputed), ...items];
 go(asked >= 0 ? asked : items.indexOf(/** @type {Item} */ (first)), { start: true });
 document.documentElement.dataset.case = "ready";

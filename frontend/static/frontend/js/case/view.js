@@ -4,7 +4,7 @@
  * narrow screens.
  */
 
-import { byRole, el, makeWords, setAttribute, setText } from "../lib/dom.js";
+import { byRole, el, makeWords, setAttribute, setText, whenIdle } from "../lib/dom.js";
 import { kindOf, signOf } from "../workbench/view/step_text.js";
 import { effectOf } from "./effects.js";
 
@@ -16,16 +16,22 @@ import { effectOf } from "./effects.js";
  * @property {Value | null} agreed
  * @property {number | null} named          the root on which all agree who say −1
  * @property {Value | null} decided
+ * @property {number | null} root           where the error of a decided −1 began
+ * @property {boolean} disputed
  */
 /** @typedef {Said & {index: number, number: number, after_user_turn: boolean}} StepState */
 /**
+ * A step or, with the index null, the outcome. Its card and form are null while it is not on the page.
  * @typedef {object} Item
- * @property {HTMLElement} card
  * @property {Said} said
- * @property {number | null} index   null: the outcome
+ * @property {number | null} index
  * @property {boolean} disputed
+ * @property {HTMLElement | null} card
  * @property {HTMLFormElement | null} form
  */
+
+/** So many steps, times those of which the effects are drawn, are gone through at once. */
+const AT_ONCE = 10_000;
 
 export const page = JSON.parse(document.getElementById("case-state")?.textContent ?? "{}");
 export const words = makeWords(page.words);
@@ -36,26 +42,35 @@ const steps = page.steps;
 /** @type {Map<number, number>} */
 const numbers = new Map(steps.map((step) => [step.index, step.number]));
 
+/** @param {Said} said @param {number | null} index @returns {Item} */
+function itemOf(said, index) {
+  return {
+    said,
+    index,
+    disputed: said.disputed,
+    get card() {
+      return document.getElementById(index === null ? "outcome" : `m${index}`);
+    },
+    get form() {
+      const form = this.card?.querySelector("form[data-decide]");
+      return form instanceof HTMLFormElement ? form : null;
+    },
+  };
+}
+
 /** @type {Item[]} the steps in order, the outcome last */
-export const items = [...document.querySelectorAll("[data-step]")].flatMap((card) => {
-  if (!(card instanceof HTMLElement)) return [];
-  const index = card.dataset.step === "outcome" ? null : Number(card.dataset.step);
-  const said = index === null ? page.outcome : steps.find((step) => step.index === index);
-  const form = card.querySelector("form[data-decide]");
-  const disputed = card.dataset.disputed !== undefined;
-  return [{ card, said, index, disputed, form: form instanceof HTMLFormElement ? form : null }];
-});
+export const items = [...steps.map((step) => itemOf(step, step.index)), itemOf(page.outcome, null)];
 /** The value in the consensus so far. @param {Item} item @returns {Value | null} */
 export const valueOf = ({ said }) => said.decided ?? said.agreed;
 /** The root and the reason of an error, as a form asks them. @param {Item} item @param {"root" | "reason"} name */
 export function originField({ card }, name) {
-  const field = card.querySelector(`.origin select[name="${name}"]`);
+  const field = card?.querySelector(`.origin select[name="${name}"]`);
   return field instanceof HTMLSelectElement ? field : null;
 }
 /** The root that a −1 has or would have; null where nobody names one. @param {Item} item */
 export function rootOf(item) {
-  const chosen = originField(item, "root")?.value;
-  return chosen ? Number(chosen) : item.said.named;
+  const chosen = item.card ? originField(item, "root")?.value : item.said.root;
+  return chosen || chosen === 0 ? Number(chosen) : item.said.named;
 }
 /** Items that are disputed and not decided yet. */
 export const undecided = () => items.filter((item) => item.disputed && valueOf(item) === null);
@@ -72,9 +87,9 @@ function runText({ root, members, proposed }) {
 
 /** The effect of a value on the errors of the consensus so far. @param {Item} item @param {Value} value */
 export function effectOn(item, value) {
-  const consensus = items.flatMap((one) => {
-    const step = steps.find((state) => state.index === one.index);
-    return step ? [{ ...step, value: valueOf(one), root: rootOf(one) }] : [];
+  const consensus = steps.flatMap((step, position) => {
+    const one = items[position];
+    return one ? [{ ...step, value: valueOf(one), root: rootOf(one) }] : [];
   });
   return effectOf(consensus, item.index ?? -1, value, page.rules, rootOf(item));
 }
@@ -82,7 +97,7 @@ export function effectOn(item, value) {
 /** Show the effect of each value on the errors, beside the decision. @param {Item} item */
 function drawEffects(item) {
   const { card, index } = item;
-  const box = card.querySelector('[data-role="effects"]');
+  const box = card?.querySelector('[data-role="effects"]');
   if (!(box instanceof HTMLElement) || index === null) return;
   const rows = /** @type {Value[]} */ ([1, 0, -1]).flatMap((value) => {
     const { what, root, runs } = effectOn(item, value);
@@ -99,28 +114,58 @@ function drawEffects(item) {
   box.hidden = false;
 }
 
-/** All at once, also those out of sight: nothing moves under a finger that has just touched a step. */
+/** @type {Set<Item>} */
+const undrawn = new Set();
+
+/**
+ * All at once, also those out of sight: nothing moves under a finger that has just touched a step. Where that is much
+ * work, those that are not in the window follow when there is time.
+ */
 export function drawAllEffects() {
-  for (const item of items) if (item.disputed) drawEffects(item);
+  const disputed = items.filter((item) => item.disputed && item.card);
+  const atOnce = disputed.length * steps.length <= AT_ONCE;
+  for (const item of disputed) {
+    if (atOnce || inWindow(item)) drawEffects(item);
+    else undrawn.add(item);
+  }
+  if (undrawn.size) whenIdle(drawMore);
+}
+
+/** @param {() => boolean} more */
+function drawMore(more) {
+  for (const item of undrawn) {
+    if (!more()) break;
+    undrawn.delete(item);
+    drawEffects(item);
+  }
+  if (undrawn.size) whenIdle(drawMore);
+}
+
+/** @param {Item} item */
+function inWindow({ card }) {
+  const box = card?.getBoundingClientRect();
+  return box !== undefined && box.bottom > 0 && box.top < window.innerHeight;
 }
 
 /** @param {Item} item */
 export function drawItem(item) {
+  const { card } = item;
+  if (!card) return;
   const value = valueOf(item);
-  item.card.classList.toggle("is-labelled", value !== null);
-  if (value === null) delete item.card.dataset.value;
-  else item.card.dataset.value = kindOf(value);
-  const link = document.querySelector(`.rail [data-goto="${item.index ?? "outcome"}"]`);
+  card.classList.toggle("is-labelled", value !== null);
+  if (value === null) delete card.dataset.value;
+  else card.dataset.value = kindOf(value);
+  const link = document.querySelector(`.rail__step[data-goto="${item.index ?? "outcome"}"]`);
   const mark = link?.querySelector('[data-role="rail-mark"]');
   if (mark) {
     mark.className = `mark mark--${kindOf(value)}`;
     const sign = mark.querySelector(".mark__sign");
     if (sign) sign.textContent = value === null ? "" : signOf(value);
   }
-  for (const sealed of item.card.querySelectorAll('[data-role="sealed"]')) {
+  for (const sealed of card.querySelectorAll('[data-role="sealed"]')) {
     if (sealed instanceof HTMLElement) sealed.hidden = item.said.decided !== null;
   }
-  for (const button of item.card.querySelectorAll("[data-reveal] button")) {
+  for (const button of card.querySelectorAll("[data-reveal] button")) {
     if (button instanceof HTMLButtonElement) button.disabled = item.said.decided === null;
   }
 }
@@ -138,8 +183,9 @@ export function drawProgress() {
 /** The focused item, on the page, in the rail and in the bar of narrow screens. @param {number} at */
 export function drawFocused(at) {
   const item = items[at];
-  items.forEach((one, i) => one.card.classList.toggle("is-focused", i === at));
-  for (const link of document.querySelectorAll(".rail [data-goto]")) {
+  for (const card of document.querySelectorAll(".is-focused[data-step]")) card.classList.remove("is-focused");
+  item?.card?.classList.add("is-focused");
+  for (const link of document.querySelectorAll(".rail__step")) {
     const mine = link instanceof HTMLElement && link.dataset.goto === String(item?.index ?? "outcome");
     if (mine) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
@@ -149,7 +195,7 @@ export function drawFocused(at) {
   setText(here, number ? words("step", { n: number }) : words("outcome"));
   for (const button of document.querySelectorAll(".thumb [data-value], .thumb [data-action^=take]")) {
     if (!(button instanceof HTMLButtonElement)) continue;
-    button.disabled = !item.form;
+    button.disabled = item.card !== null && !item.form;
     if (button.dataset.value)
       setAttribute(button, "aria-pressed", String(button.dataset.value === String(valueOf(item))));
   }

@@ -104,6 +104,22 @@ export function post(url, body, { last = false } = {}) {
 export const get = (url, { timeout = TIMEOUT } = {}) => send(url, {}, timeout);
 
 /**
+ * Ask for a page, or a part of one, as nodes that can be put into this one.
+ * @param {string} url
+ * @returns {Promise<Document | null>} null when it could not be had
+ */
+export function getDocument(url) {
+  const request = new XMLHttpRequest(); // `fetch` answers with text, and no text becomes markup here
+  request.open("GET", url);
+  request.responseType = "document";
+  request.timeout = FORM_TIMEOUT;
+  return new Promise((done) => {
+    request.addEventListener("loadend", () => done(request.status === 200 ? request.responseXML : null));
+    request.send();
+  });
+}
+
+/**
  * Send the fields of a form, as its own button would.
  * @param {string} url
  * @param {FormData} data

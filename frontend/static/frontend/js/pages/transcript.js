@@ -6,6 +6,7 @@
 
 import { get } from "../lib/api.js";
 import { el, makeWords, setText } from "../lib/dom.js";
+import "../lib/run_parts.js";
 
 /** @typedef {string | TreeElement} TreeNode */
 /** @typedef {[string, ...(string | TreeElement)[]]} TreeElement  a tag and what stands in it */
@@ -76,6 +77,9 @@ function load(index, query = "") {
   });
   return answer;
 }
+
+/** The text of a message that need not be on the page. @param {number} index @returns {Promise<string>} */
+export const textOf = async (index) => (await load(String(index)))?.text ?? "";
 
 /** @param {string} index @returns {HTMLElement | null} where the contents of a message stand */
 function bodyOf(index) {

@@ -41,9 +41,13 @@ export function makeCommands({ store, view, navigation, submission, suggestions,
   const { words } = view;
   const { announce, go, holdFocus, reveal } = navigation;
 
-  /** @param {Value} value */
+  /** @param {Value} value  for what is on the page: nobody judges what is still on its way */
   function label(value) {
     const { focus } = store.get();
+    if (!view.steps.has(focused(store.get()))) {
+      reveal();
+      return;
+    }
     dispatch({ type: "value", key: focused(store.get()), value }, { type: "focus", position: focus + 1 });
     reveal();
   }

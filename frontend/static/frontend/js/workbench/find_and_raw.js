@@ -4,9 +4,11 @@
  * step, and the search among the tools.
  */
 
+import { get } from "../lib/api.js";
 import { byRole, makeWords, setText } from "../lib/dom.js";
+import { inParts, messageHere, reach, settleOn, userBefore, whenPartsChange } from "../lib/run_parts.js";
 import { following, matches, MOST } from "../lib/search.js";
-import { toggleRaw, uncover } from "../pages/transcript.js";
+import { textOf, toggleRaw, uncover } from "../pages/transcript.js";
 
 const run = document.querySelector(".run");
 const bar = document.querySelector(".bar");
@@ -29,9 +31,17 @@ export function coveredTop() {
 
 // --- search ---------------------------------------------------------------------------------------------
 
-/** @type {Range[]} */
+/**
+ * A place where the text stands: in which message, the how many-th there, and where on the page, when it is there.
+ * @typedef {{message: number, nth: number, range: Range | null}} Find
+ */
+
+/** @type {Find[]} */
 let finds = [];
 let at = -1;
+let turns = 0;
+/** @type {readonly [number, number][]} of a run in parts: the messages in which it stands, each with how often */
+let elsewhere = [];
 
 const rail = byRole(document, "rail", HTMLElement);
 
@@ -41,29 +51,46 @@ function focusedStep() {
   return link instanceof HTMLElement ? document.getElementById(`m${link.dataset.goto}`) : null;
 }
 
-/** @param {string} query */
-function collect(query) {
-  finds = [];
-  if (!query.trim()) return;
+/** Where it stands in what is on the page. @param {string} query */
+function onPage(query) {
+  /** @type {Find[]} */
+  const found = [];
+  if (!query.trim()) return found;
+  /** @type {Map<number, number>} */
+  const counts = new Map();
   for (const root of run?.querySelectorAll(".text, .md, .call__name, .call__arguments dt") ?? []) {
     if (root.parentElement?.closest(".text, .md") || root.closest("[hidden]")) continue;
+    const inside = root.closest("[data-message]");
+    const message = inside instanceof HTMLElement ? Number(inside.dataset.message) : -1;
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      for (const [start, end] of matches(node.nodeValue ?? "", query, MOST - finds.length)) {
+      for (const [start, end] of matches(node.nodeValue ?? "", query, MOST - found.length)) {
         const range = document.createRange();
         range.setStart(node, start);
         range.setEnd(node, end);
-        finds.push(range);
+        const nth = counts.get(message) ?? 0;
+        counts.set(message, nth + 1);
+        found.push({ message, nth, range });
       }
     }
-    if (finds.length >= MOST) return;
+    if (found.length >= MOST) break;
   }
+  return found;
+}
+
+/** What is on the page, and in their places the finds in messages that are not. */
+function collect() {
+  const here = onPage(field.value);
+  const away = elsewhere
+    .filter(([message]) => !messageHere(message))
+    .flatMap(([message, count]) => Array.from({ length: count }, (_, nth) => ({ message, nth, range: null })));
+  finds = [...here, ...away].sort((a, b) => a.message - b.message || a.nth - b.nth).slice(0, MOST);
 }
 
 function paint() {
   if (!("highlights" in CSS)) return;
-  CSS.highlights.set("find", new Highlight(...finds));
-  const here = finds[at];
+  CSS.highlights.set("find", new Highlight(...finds.flatMap(({ range }) => range ?? [])));
+  const here = finds[at]?.range;
   const current = here ? new Highlight(here) : new Highlight();
   current.priority = 1;
   CSS.highlights.set("find-current", current);
@@ -76,9 +103,13 @@ function tellCount() {
 }
 
 /** Bring a find on screen, and open what hides it. @param {number} number */
-function goTo(number) {
+async function goTo(number) {
   at = number;
-  const range = finds[number];
+  const turn = (turns += 1);
+  const wanted = finds[number];
+  const fetched = wanted && !wanted.range ? await reach(wanted.message) : null;
+  if (turn !== turns) return; // gone on meanwhile
+  const range = finds[at]?.range;
   if (range) {
     uncover(range.startContainer);
     const element = range.startContainer.parentElement;
@@ -86,7 +117,8 @@ function goTo(number) {
       const { top, bottom } = range.getBoundingClientRect();
       return top >= coveredTop() && bottom <= window.innerHeight - 80;
     };
-    if (!inWindow()) element?.scrollIntoView({ block: "center" });
+    if (fetched && element) settleOn(element, "center");
+    else if (!inWindow()) element?.scrollIntoView({ block: "center" });
     if (!inWindow()) window.scrollBy(0, range.getBoundingClientRect().top - window.innerHeight / 2);
     if (!("highlights" in CSS)) {
       window.getSelection()?.removeAllRanges();
@@ -97,24 +129,48 @@ function goTo(number) {
   tellCount();
 }
 
-function look() {
-  collect(field.value);
-  const from = focusedStep();
-  const here = finds.findIndex(
-    (range) => !from || from.compareDocumentPosition(range.startContainer) !== Node.DOCUMENT_POSITION_PRECEDING,
+async function look() {
+  const query = field.value;
+  const answer = inParts && query.trim() ? await get(`?find=${encodeURIComponent(query)}`) : null;
+  if (query !== field.value || box.hidden) return;
+  elsewhere = answer?.data?.found ?? [];
+  collect();
+  const from = Number(focusedStep()?.dataset.message ?? 0);
+  await goTo(
+    finds.length
+      ? Math.max(
+          finds.findIndex(({ message }) => message >= from),
+          0,
+        )
+      : -1,
   );
-  goTo(finds.length ? Math.max(here, 0) : -1);
 }
+
+whenPartsChange(() => {
+  if (!finds.length) return;
+  const was = finds[at];
+  collect();
+  const same = finds.findIndex(({ message, nth }) => message === was?.message && nth === was.nth);
+  at = Math.min(
+    Math.max(
+      same,
+      finds.findIndex(({ message }) => message === was?.message),
+    ),
+    finds.length - 1,
+  );
+  paint();
+  tellCount();
+});
 
 export function openFind() {
   box.hidden = false;
   field.focus();
   field.select();
-  if (field.value) look();
+  if (field.value) void look();
 }
 
 function closeFind() {
-  const step = finds[at]?.startContainer.parentElement?.closest("[data-step]") ?? focusedStep();
+  const step = finds[at]?.range?.startContainer.parentElement?.closest("[data-step]") ?? focusedStep();
   box.hidden = true;
   finds = [];
   at = -1;
@@ -137,7 +193,7 @@ box.addEventListener("keydown", (event) => {
     closeFind();
   } else if (event.key === "Enter" && event.target === field && !event.isComposing) {
     event.preventDefault();
-    goTo(following(finds.length, at, event.shiftKey ? -1 : 1));
+    void goTo(following(finds.length, at, event.shiftKey ? -1 : 1));
   } else return;
   event.stopPropagation();
 });
@@ -145,7 +201,7 @@ box.addEventListener("click", (event) => {
   const button = event.target instanceof Element ? event.target.closest("[data-find]") : null;
   if (!(button instanceof HTMLElement)) return;
   if (button.dataset.find === "close") closeFind();
-  else goTo(following(finds.length, at, button.dataset.find === "next" ? 1 : -1));
+  else void goTo(following(finds.length, at, button.dataset.find === "next" ? 1 : -1));
 });
 
 /** The focused step and its results as they came, or laid out again. */
@@ -158,7 +214,7 @@ export function rawOfFocused() {
 
 // --- the user's last message ----------------------------------------------------------------------------
 
-/** @type {Element | null} */
+/** @type {Element | number | null} the message, or which it is, when it is not on the page */
 let pinned = null;
 const watcher = new IntersectionObserver(
   (entries) => {
@@ -169,20 +225,42 @@ const watcher = new IntersectionObserver(
   { rootMargin: `-${Math.ceil(bar?.getBoundingClientRect().height ?? 0)}px 0px 0px 0px` },
 );
 
+/** The user's last message before the focused step, or which it is, when it is not on the page. */
+function lastOfUser() {
+  /** @type {Element | null} */
+  let place = null;
+  for (let at = focusedStep()?.previousElementSibling ?? null; at; at = at.previousElementSibling) {
+    if (at.classList.contains("msg--user")) return at;
+    if (!at.classList.contains("run__gap")) continue;
+    if (place && at instanceof HTMLElement && !at.hidden) return userBefore(place);
+    place = at;
+  }
+  return null;
+}
+
 function pinUser() {
-  let message = focusedStep()?.previousElementSibling ?? null;
-  while (message && !message.classList.contains("msg--user")) message = message.previousElementSibling;
+  const message = lastOfUser();
   if (message === pinned) return;
-  if (pinned) watcher.unobserve(pinned);
+  if (pinned instanceof Element) watcher.unobserve(pinned);
   pinned = message;
   pin.hidden = true;
-  if (!message) return;
+  expandPin(false);
+  if (message === null) return;
+  if (typeof message === "number") {
+    pinGo.href = `#m${message}`;
+    pinGo.textContent = `#${message}`;
+    void textOf(message).then((text) => {
+      if (pinned !== message) return;
+      pinText.textContent = text.trim();
+      pin.hidden = false;
+    });
+    return;
+  }
   const texts = [...message.querySelectorAll(":scope > .msg__body > .text")].map((text) => text.textContent);
   const calls = [...message.querySelectorAll(".call__name")].map((name) => `${name.textContent}()`);
   pinText.textContent = texts.concat(calls).join("\n").trim();
   pinGo.href = `#${message.id}`;
   pinGo.textContent = message.querySelector(".msg__index")?.textContent ?? "";
-  expandPin(false);
   watcher.observe(message);
 }
 
@@ -194,6 +272,7 @@ function expandPin(open) {
 
 pinOpen.addEventListener("click", () => expandPin(pinOpen.getAttribute("aria-expanded") !== "true"));
 new MutationObserver(pinUser).observe(rail, { subtree: true, attributeFilter: ["aria-current"] });
+whenPartsChange(pinUser);
 
 // --- tools ----------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
  */
 
 import { byRole, setText } from "../lib/dom.js";
+import { keepPartsWith, reach, whenPartsChange } from "../lib/run_parts.js";
 import { reportWorkTime } from "./saving/activity.js";
 import { makeClosingReason } from "./view/closing_reason.js";
 import { makeCommands } from "./commands.js";
@@ -19,7 +20,7 @@ import { focused } from "./state/selectors.js";
 import { createStore } from "./state/store.js";
 import { makeSubmission } from "./submit.js";
 import { makeSuggestions } from "./view/suggestions.js";
-import { makeView } from "./view/view.js";
+import { makeView, stepsIn } from "./view/view.js";
 import { watchVisibility } from "./view/visibility.js";
 
 /** @typedef {import("./state/labels.js").Key} Key */
@@ -30,11 +31,19 @@ const keys = makeKeys(page.keys);
 const store = createStore(page);
 const view = makeView(page, keys);
 const { steps, words } = view;
+keepPartsWith((message) => message.contains(steps.get(focused(store.get()))?.article ?? null));
 const navigation = makeNavigation(store, steps);
 const drawClosingReason = makeClosingReason({ view, navigation, keys });
 const propagationNote = makePropagationNote({ view, storage: ownStorage() });
-/** @type {() => void} */
-let watchAgain = () => {};
+const visibility = watchVisibility({
+  wanted: (index) =>
+    !store.get().seen.has(index) &&
+    view.isDrawn(index) &&
+    store.get().results.some((step) => step.message_index === index && step.proposal !== null),
+  seen: (index) => store.dispatch({ type: "seen", index }),
+  coveredTop,
+  visibleBottom,
+});
 
 /** @param {import("./state/reducer.js").State} state */
 function draw(state) {
@@ -42,7 +51,7 @@ function draw(state) {
   drawClosingReason(state);
   propagationNote.draw(state);
   drawMobileBar(state);
-  watchAgain();
+  visibility.ask();
 }
 store.subscribe(draw); // before saving: a key is drawn first
 
@@ -201,19 +210,19 @@ form?.addEventListener("submit", async (event) => {
 drawHelp(keys, words);
 nameShortcuts(keys, words);
 await saving.rescue();
-watchAgain = watchVisibility({
-  elements: new Map([...steps].map(([index, { article }]) => [index, article])),
-  wanted: (index) =>
-    !store.get().seen.has(index) &&
-    view.isDrawn(index) &&
-    store.get().results.some((step) => step.message_index === index && step.proposal !== null),
-  seen: (index) => store.dispatch({ type: "seen", index }),
-  coveredTop,
-  visibleBottom,
+for (const [index, { article }] of steps) visibility.add(index, article);
+whenPartsChange((added, removed) => {
+  view.remove(stepsIn(removed));
+  for (const article of stepsIn(removed)) visibility.remove(Number(article.dataset.step), article);
+  view.add(stepsIn(added));
+  for (const article of stepsIn(added)) visibility.add(Number(article.dataset.step), article);
+  suggestions.placed(stepsIn(added), stepsIn(removed));
+  draw(store.get());
+  steps.get(focused(store.get()))?.focus(true); // the list of steps has moved under it
 });
 followTouch({ store, step: (index) => steps.get(index)?.article, coveredTop });
 draw(store.get());
-if (store.get().focus > 0) steps.get(focused(store.get()))?.article.scrollIntoView({ block: "start" });
+if (store.get().focus > 0) void reach(focused(store.get())).then((step) => step?.scrollIntoView({ block: "start" }));
 if (window.matchMedia("(max-width: 60rem)").matches) {
   for (const panel of document.querySelectorAll("details[data-wide-open]")) panel.removeAttribute("open");
 }

@@ -2,6 +2,7 @@
 /** Moving through the steps, and saying aloud what has happened. */
 
 import { byRole } from "../lib/dom.js";
+import { reach, settleOn } from "../lib/run_parts.js";
 import { coveredTop } from "./find_and_raw.js";
 import { visibleBottom } from "./view/mobile_bar.js";
 import { focused } from "./state/selectors.js";
@@ -10,7 +11,7 @@ import { focused } from "./state/selectors.js";
 
 /**
  * @param {import("./state/store.js").Store} store
- * @param {ReadonlyMap<number, {article: HTMLElement}>} steps
+ * @param {ReadonlyMap<number, {article: HTMLElement}>} steps   those on the page
  */
 export function makeNavigation(store, steps) {
   const live = byRole(document, "live", HTMLElement);
@@ -23,10 +24,18 @@ export function makeNavigation(store, steps) {
     return above > 0 && above < window.innerHeight / 3 ? question : null;
   }
 
-  /** Bring the focused step into view and give it the keyboard. */
+  /** Bring the focused step into view and give it the keyboard; when it is not on the page, as soon as it is. */
   function reveal() {
-    const article = steps.get(focused(store.get()))?.article;
-    if (!article) return;
+    const index = focused(store.get());
+    const article = steps.get(index)?.article;
+    if (!article) {
+      void reach(index).then((there) => {
+        if (!there || focused(store.get()) !== index) return;
+        settleOn(there);
+        there.focus({ preventScroll: true });
+      });
+      return;
+    }
     const box = article.getBoundingClientRect();
     const ask = questionAbove(box.top);
     const top = ask?.getBoundingClientRect().top ?? box.top;

@@ -59,7 +59,8 @@ import { confirmable, labelAt, nextUnlabelled, stepToExplain } from "./selectors
 const UNDO_DEPTH = 200;
 
 /**
- * @param {{open: boolean, rules: Rules, steps: any[], outcome: any, marks?: Marks}} page  what the page was sent with
+ * @param {{open: boolean, rules: Rules, steps: any[], outcome: any, marks?: Marks}} page  what the page was sent
+ *   with; of a step only what is said of it
  * @returns {State}
  */
 export function initialState(page) {
@@ -67,13 +68,13 @@ export function initialState(page) {
   const labels = new Map(page.steps.map((step) => [step.message_index, labelOf(step)]));
   labels.set("outcome", labelOf(page.outcome));
   /** @type {Map<Key, number>} */
-  const versions = new Map(page.steps.map((step) => [step.message_index, step.version]));
+  const versions = new Map(page.steps.map((step) => [step.message_index, step.version ?? 0]));
   versions.set("outcome", page.outcome.version);
   /** @type {State} */
   const state = {
     open: page.open,
     rules: page.rules,
-    steps: page.steps.map((step) => ({ index: step.message_index, afterUserTurn: step.after_user_turn })),
+    steps: page.steps.map((step) => ({ index: step.message_index, afterUserTurn: Boolean(step.after_user_turn) })),
     labels,
     versions,
     results: [],

@@ -29,12 +29,12 @@ export function makeClosingReason({ view: { words, numberOf, steps, controlsOf }
     if (asked !== null) {
       const question = words("ask_closes", { n: numberOf(asked), root: numberOf(closedAt(state, asked) ?? 0) });
       setText(text, question);
-      if (asked !== shown) {
-        const step = steps.get(asked);
+      const step = steps.get(asked);
+      if (step && !step.article.contains(box)) {
         controlsOf(asked);
-        if (step) byRole(step.article, "controls", HTMLElement).append(box);
-        navigation.announce(words("ask_keys", { question, corrected, independent }));
+        byRole(step.article, "controls", HTMLElement).append(box);
       }
+      if (asked !== shown) navigation.announce(words("ask_keys", { question, corrected, independent }));
     }
     shown = asked;
     if (box.hidden !== (asked === null)) box.hidden = asked === null;

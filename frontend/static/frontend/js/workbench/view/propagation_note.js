@@ -38,8 +38,8 @@ export function makePropagationNote({ view: { steps, controlsOf }, storage }) {
       return;
     }
     const first = state.results.find((step) => step.proposal?.value === -1);
-    box.hidden = first === undefined;
     const step = first && steps.get(first.message_index);
+    box.hidden = step === undefined;
     if (!first || !step || step.article.contains(box)) return;
     controlsOf(first.message_index);
     byRole(step.article, "controls", HTMLElement).append(box);

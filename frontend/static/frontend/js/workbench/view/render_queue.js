@@ -22,17 +22,14 @@ const LOOKED = 1000;
  * @property {() => void} counters                what belongs to the whole trajectory
  */
 
-/**
- * @param {ReadonlyMap<number, HTMLElement>} articles   the steps' own elements
- * @param {Render} render
- */
-export function makeRenderQueue(articles, render) {
+/** @param {Render} render */
+export function makeRenderQueue(render) {
   /** @type {Set<number>} steps that do not show what they are to show */
   const late = new Set();
   /** @type {Set<number>} steps whose details are not those of what they show */
   const undetailed = new Set();
   /** @type {Set<number>} steps without controls as yet */
-  const bare = new Set(articles.keys());
+  const bare = new Set();
   /** @type {Set<number>} */
   const near = new Set();
   let countersDue = false;
@@ -40,14 +37,16 @@ export function makeRenderQueue(articles, render) {
   // not before: browsers look at every field when a page has come, and would lay out every step for it
   let loaded = document.readyState === "complete";
 
-  whenNear(NEAR, (index, isNear) => {
-    if (isNear) near.add(index);
-    else near.delete(index);
-    if (isNear) drawNow(index);
-  });
-  whenNear(FAR, (index, isNear) => {
-    if (isNear) render.controls(index);
-  });
+  const watchers = [
+    whenNear(NEAR, (index, isNear) => {
+      if (isNear) near.add(index);
+      else near.delete(index);
+      if (isNear) drawNow(index);
+    }),
+    whenNear(FAR, (index, isNear) => {
+      if (isNear) render.controls(index);
+    }),
+  ];
   window.addEventListener("load", () => {
     setTimeout(() => {
       loaded = true;
@@ -62,8 +61,7 @@ export function makeRenderQueue(articles, render) {
         if (target instanceof HTMLElement) tell(Number(target.dataset.step), isIntersecting);
       }
     };
-    const watcher = new IntersectionObserver(told, { rootMargin });
-    for (const article of articles.values()) watcher.observe(article);
+    return new IntersectionObserver(told, { rootMargin });
   }
 
   /** @param {number} index */
@@ -101,6 +99,17 @@ export function makeRenderQueue(articles, render) {
   }
 
   return {
+    /** A step has come to the page. @param {number} index @param {HTMLElement} article */
+    add(index, article) {
+      bare.add(index);
+      for (const watcher of watchers) watcher.observe(article);
+      work();
+    },
+    /** A step has left the page. @param {number} index @param {HTMLElement} article */
+    remove(index, article) {
+      for (const steps of [late, undetailed, bare, near]) steps.delete(index);
+      for (const watcher of watchers) watcher.unobserve(article);
+    },
     drawNow,
     /** A step is to show something else. @param {number} index */
     changed: (index) => void late.add(index),

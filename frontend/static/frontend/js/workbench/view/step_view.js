@@ -64,7 +64,7 @@ function controlsIn(article, number, copy) {
  * @param {DocumentFragment} template
  */
 export function stepView(article, number, template) {
-  const railLink = document.querySelector(`.rail [data-goto="${article.dataset.step}"]`);
+  const railLink = document.querySelector(`.rail__step[data-goto="${article.dataset.step}"]`);
   if (!(railLink instanceof HTMLElement)) throw new Error(`the rail has no step ${article.dataset.step}`);
   /** @type {Controls | null} */
   let made = null;

@@ -170,6 +170,21 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
     return el("span", { class: "suggestions__recalibrated" }, words("recalibrated"), " ", chip(value));
   }
 
+  /**
+   * Steps have come to the page or left it.
+   * @param {readonly HTMLElement[]} added
+   * @param {readonly HTMLElement[]} removed
+   */
+  function placed(added, removed) {
+    for (const article of removed) {
+      watcher.unobserve(article);
+      drawn.delete(Number(article.dataset.step));
+    }
+    for (const article of added) {
+      if (revealed.has(Number(article.dataset.step))) drawWhenNear(Number(article.dataset.step));
+    }
+  }
+
   /** Refuse beside the controls and aloud, until something else happens. @param {Key} key @param {string} why */
   function refuse(key, why) {
     navigation.announce(why);
@@ -195,7 +210,7 @@ export function makeSuggestions({ store, view, navigation, saver, policy, url })
     }
   }
 
-  return { begin, reveal, revealFocused };
+  return { begin, placed, reveal, revealFocused };
 }
 
 /** @param {string} reason */

@@ -16,23 +16,30 @@ import { labelControls, stepView } from "./step_view.js";
 /** @typedef {import("../state/reducer.js").State} State */
 /** @typedef {import("../state/labels.js").Key} Key */
 /** @typedef {import("./step_renderer.js").StepDisplay} StepDisplay */
+/** @typedef {import("./step_view.js").StepView} StepView */
 /** @typedef {ReturnType<typeof makeView>} View */
 
 /** Buttons of a step that a key does as well. @type {Record<string, import("../keys.js").Action>} */
 const SHORTCUTS = { unsure: "unsure", flag: "flag", toggle_note: "note", clear: "clear", reveal: "suggestions" };
 
 /**
- * @param {{words: Readonly<Record<string, string>>, reasons: readonly import("./step_renderer.js").Reason[]}} page
+ * @param {{
+ *   words: Readonly<Record<string, string>>,
+ *   reasons: readonly import("./step_renderer.js").Reason[],
+ *   steps: readonly {message_index: number}[],
+ * }} page
  * @param {import("../keys.js").Keys} keys
  */
 export function makeView(page, keys) {
   const words = makeWords(page.words);
-  const steps = stepViews(keys, words);
+  const template = controlsTemplate(keys, words);
+  /** @type {Map<number, StepView>} those on the page, by message index */
+  const steps = new Map();
   const outcome = labelControls(byRole(document, "outcome", HTMLElement));
   nameKeys(outcome.radios, ["outcome_plus", "outcome_zero", "outcome_minus"], keys, words);
   const drawWhole = wholeView(words);
   /** @type {Map<number, number>} */
-  const numbers = new Map([...steps.keys()].map((index, i) => [index, i + 1]));
+  const numbers = new Map(page.steps.map(({ message_index: index }, i) => [index, i + 1]));
   /** The number of a step, from 1. @param {number | null} index */
   const numberOf = (index) => (index === null ? 0 : (numbers.get(index) ?? 0));
   const text = makeStepText(words, numberOf);
@@ -46,8 +53,7 @@ export function makeView(page, keys) {
   /** @type {State | null} */
   let latest = null;
 
-  const articles = new Map([...steps].map(([index, { article }]) => [index, article]));
-  const queue = makeRenderQueue(articles, {
+  const queue = makeRenderQueue({
     step(index) {
       const [view, what] = [steps.get(index), shown.get(index)];
       if (!view || !what) return;
@@ -81,13 +87,7 @@ export function makeView(page, keys) {
   /** @param {State} state */
   function draw(state) {
     latest = state;
-    const first = shown.size === 0;
-    for (const [index, what] of allDisplays(state)) {
-      if (!steps.has(index) || same(shown.get(index), what)) continue;
-      shown.set(index, what);
-      queue.changed(index);
-      if (first || index === drawnFocus) queue.drawNow(index);
-    }
+    drawSteps(state);
     const index = focused(state);
     queue.drawNow(index);
     drawOutcome(state);
@@ -101,6 +101,39 @@ export function makeView(page, keys) {
   }
 
   /** @param {State} state */
+  function drawSteps(state) {
+    for (const [index, what] of displays(state, (index) => steps.has(index))) {
+      const was = shown.get(index);
+      if (same(was, what)) continue;
+      shown.set(index, what);
+      queue.changed(index);
+      if (!was || index === drawnFocus) queue.drawNow(index);
+    }
+  }
+
+  /** Take up steps that have come to the page. @param {Iterable<HTMLElement>} articles */
+  function add(articles) {
+    for (const article of articles) {
+      const index = Number(article.dataset.step);
+      const view = stepView(article, numberOf(index), template);
+      steps.set(index, view);
+      queue.add(index, article);
+      if (index === drawnFocus) view.focus(true);
+    }
+    if (latest) drawSteps(latest);
+  }
+
+  /** Forget steps that have left the page. @param {Iterable<HTMLElement>} articles */
+  function remove(articles) {
+    for (const article of articles) {
+      const index = Number(article.dataset.step);
+      steps.delete(index);
+      shown.delete(index);
+      queue.remove(index, article);
+    }
+  }
+
+  /** @param {State} state */
   function drawOutcome(state) {
     const label = labelAt(state, "outcome");
     const problem = state.problems.get("outcome");
@@ -110,32 +143,49 @@ export function makeView(page, keys) {
     drawLabel(outcome, label, open, problem, words);
   }
 
-  return { draw, isDrawn: queue.isDrawn, controlsOf, words, steps, outcome, numberOf, rootText: text.rootText };
+  add(stepsIn([...document.querySelectorAll("[data-step]")]));
+  return {
+    draw,
+    add,
+    remove,
+    isDrawn: queue.isDrawn,
+    controlsOf,
+    words,
+    steps,
+    outcome,
+    numberOf,
+    rootText: text.rootText,
+  };
 }
 
+/** @param {readonly Element[]} elements @returns {HTMLElement[]} those that are steps */
+export const stepsIn = (elements) =>
+  elements.filter((one) => one instanceof HTMLElement).filter((one) => one.dataset.step !== undefined);
+
 /**
- * The display of each step, by message index.
+ * The display of steps, by message index.
  * @param {State} state
+ * @param {(index: number) => boolean} wanted
  * @returns {[number, StepDisplay][]}
  */
-function allDisplays(state) {
+function displays(state, wanted) {
   const roots = state.results.filter(isRoot).map((step) => step.message_index);
   const confirmed = confirmable(state);
   const reach = confirmed.length > 1 ? `${Number(confirmed[0]) + 1}–${Number(confirmed.at(-1)) + 1}` : "";
-  return state.results.map((result, position) => {
+  return state.results.flatMap((result, position) => {
     const index = result.message_index;
-    return [
-      index,
-      {
-        result,
-        label: labelAt(state, index),
-        problem: state.problems.get(index),
-        open: state.open,
-        roots: result.value === -1 ? roots.filter((root) => root < index) : [],
-        closed: closedRun(result),
-        reach: position === state.focus ? reach : "",
-      },
-    ];
+    if (!wanted(index)) return [];
+    /** @type {StepDisplay} */
+    const display = {
+      result,
+      label: labelAt(state, index),
+      problem: state.problems.get(index),
+      open: state.open,
+      roots: result.value === -1 ? roots.filter((root) => root < index) : [],
+      closed: closedRun(result),
+      reach: position === state.focus ? reach : "",
+    };
+    return [[index, display]];
   });
 }
 
@@ -158,11 +208,11 @@ function same(was, now) {
 }
 
 /**
- * Every step with its controls, by message index, in order.
+ * The controls that every step gets a copy of, with the keys that do the same.
  * @param {import("../keys.js").Keys} keys
  * @param {import("../../lib/dom.js").Words} words
  */
-function stepViews(keys, words) {
+function controlsTemplate(keys, words) {
   const template = document.getElementById("label-controls");
   if (!(template instanceof HTMLTemplateElement)) throw new Error("the page has no label-controls");
   const { content } = template;
@@ -171,12 +221,7 @@ function stepViews(keys, words) {
     const button = content.querySelector(`[data-action="${action}"]`);
     if (button instanceof HTMLElement) nameShortcut(button, id, keys, words);
   }
-  const articles = [...document.querySelectorAll("[data-step]")].filter((one) => one instanceof HTMLElement);
-  return new Map(
-    articles.map(
-      (article, i) => /** @type {const} */ ([Number(article.dataset.step), stepView(article, i + 1, content)]),
-    ),
-  );
+  return content;
 }
 
 /**

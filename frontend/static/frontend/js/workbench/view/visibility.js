@@ -20,20 +20,20 @@ export function isVisible(top, bottom, from, to) {
 
 /**
  * @param {object} options
- * @param {ReadonlyMap<number, Element>} options.elements   by message index
  * @param {(index: number) => boolean} options.wanted       whether it matters that this one is seen
  * @param {(index: number) => void} options.seen            it has been seen
  * @param {() => number} options.coveredTop      how many pixels of the window's top are covered
  * @param {() => number} options.visibleBottom   where in the window something covers its bottom, or it ends
- * @returns {() => void} look again (after a change of what is wanted)
  */
-export function watchVisibility({ elements, wanted, seen, coveredTop, visibleBottom }) {
+export function watchVisibility({ wanted, seen, coveredTop, visibleBottom }) {
+  /** @type {Map<number, Element>} by message index */
+  const elements = new Map();
   /** @type {Set<number>} */
   const near = new Set();
   /** @type {Map<number, ReturnType<typeof setTimeout>>} */
   const timers = new Map();
   /** @type {Map<Element, number>} */
-  const indexes = new Map([...elements].map(([index, element]) => [element, index]));
+  const indexes = new Map();
   let asked = false;
 
   /** @param {number} index */
@@ -80,9 +80,25 @@ export function watchVisibility({ elements, wanted, seen, coveredTop, visibleBot
     }
     ask();
   });
-  for (const element of elements.values()) observer.observe(element);
   window.addEventListener("scroll", ask, { passive: true });
   window.addEventListener("resize", ask, { passive: true });
   document.addEventListener("visibilitychange", ask);
-  return ask;
+  return {
+    /** Look again: what is wanted has changed. */
+    ask,
+    /** @param {number} index @param {Element} element */
+    add(index, element) {
+      elements.set(index, element);
+      indexes.set(element, index);
+      observer.observe(element);
+    },
+    /** @param {number} index @param {Element} element */
+    remove(index, element) {
+      observer.unobserve(element);
+      elements.delete(index);
+      indexes.delete(element);
+      near.delete(index);
+      stop(index);
+    },
+  };
 }

@@ -1,0 +1,129 @@
+"""A trajectory of two thousand messages in a real browser: its parts come as one scrolls or goes there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Adjudication, Assignment, Trajectory
+from annotation.services import label
+from tests import people
+from tests.browser.stored import decisions, eventually, labels_of
+from tests.browser.workbench import open_as_ann, press, press_unsaved, saved
+from tests.people import Cast, change, claim, import_records, make_record, op_id, step_indexes
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+STEPS = 1000
+LAST = 2 * STEPS
+BORDER = 200
+"""The first message of the second part: step 100."""
+MOST_NODES = 60_000
+"""All steps at once would be some 100,000."""
+
+
+@pytest.fixture
+def long(cast: Cast) -> Trajectory:
+    """A trajectory of a thousand steps at the messages 2, 4 … 2000."""
+    (row,) = import_records(cast.project, [make_record(steps=STEPS)])
+    return row
+
+
+@pytest.fixture
+def labelled(cast: Cast, long: Trajectory) -> Assignment:
+    """It is ann's, who has labelled all but the last two steps of the first part."""
+    mine = claim(cast.ann, cast.project)
+    changes = [change(index, 1) for index in step_indexes(long)[:97]]
+    label.save_labels(actor=cast.ann, assignment=mine, op_id=op_id(), changes=changes)
+    return mine
+
+
+def focused(page: Page, index: int) -> None:
+    """The step has the focus and is in sight."""
+    expect(page.locator(f"#m{index}")).to_be_focused()
+    expect(page.locator(f"#m{index}")).to_be_in_viewport()
+
+
+def nodes(page: Page) -> int:
+    """The elements of the page."""
+    return int(page.evaluate("document.querySelectorAll('*').length"))
+
+
+def test_workbench_walks_past_the_border_of_a_part_and_labels_there(
+    cast: Cast, labelled: Assignment, visit: Callable
+) -> None:
+    page = open_as_ann(visit, cast, labelled)
+    expect(page.locator("[data-role=progress]")).to_have_text("97 of 1000")
+    expect(page.locator("#m196")).to_be_in_viewport()
+    # the next part is there before anybody gets to it
+    expect(page.locator(f"#m{BORDER}")).to_be_attached()
+    press(page, "1", "1", "-", "0")
+    eventually(lambda: labels_of(labelled)[-2:], [(BORDER, -1, "explicit"), (BORDER + 2, 0, "explicit")])
+    focused(page, BORDER + 4)
+    press_unsaved(page, "k", "k", "k")
+    focused(page, BORDER - 2)
+    expect(page.locator("[data-role=pin-text]")).to_have_text("Question 0?")
+    assert nodes(page) < MOST_NODES
+
+
+def test_workbench_goes_to_any_step_and_far_parts_make_room(
+    cast: Cast, labelled: Assignment, visit: Callable
+) -> None:
+    page = open_as_ann(visit, cast, labelled)
+    page.locator("[data-role=rail]").get_by_text("900–999").click()
+    focused(page, 1800)
+    press(page, "-")
+    eventually(lambda: labels_of(labelled)[-1], (1800, -1, "explicit"))
+    # what was asked of the user stays in sight, though its part is not on the page any more
+    expect(page.locator("#m4")).not_to_be_attached()
+    expect(page.locator("[data-role=pin-text]")).to_have_text("Question 0?")
+    assert nodes(page) < MOST_NODES
+    focused(page, 1802)
+    press(page, "u")
+    page.keyboard.press("/")
+    page.keyboard.type("looking, time 42.")
+    expect(page.locator("[data-role=find-count]")).to_have_text("1 of 1")
+    expect(page.locator("#m86")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    saved(page)
+    page.reload()
+    expect(page.locator("[data-role=progress]")).to_have_text("97 of 1000")
+
+
+def test_reading_view_loads_what_is_scrolled_to_and_what_a_link_names(
+    cast: Cast, long: Trajectory, open_as: Callable
+) -> None:
+    page = open_as("admin", f"/p/bench/trajectories/{long.pk}/#m1500")
+    expect(page.locator("#m1500")).to_be_in_viewport()
+    page.evaluate("window.scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
+    expect(page.locator(f"#m{LAST}")).to_be_attached()
+    page.evaluate("location.hash = '#m700'")
+    expect(page.locator("#m700")).to_be_in_viewport()
+    assert nodes(page) < MOST_NODES
+
+
+def test_reading_without_a_script_goes_from_part_to_part(
+    cast: Cast, long: Trajectory, open_as: Callable
+) -> None:
+    page = open_as("admin", f"/p/bench/trajectories/{long.pk}/", java_script_enabled=False)
+    page.get_by_role("link", name="Show messages 200–399").click()
+    expect(page.locator("#m200")).to_be_in_viewport()
+    expect(page.locator("#m4")).not_to_be_attached()
+
+
+def test_case_decides_what_is_in_another_part(cast: Cast, long: Trajectory, open_as: Callable) -> None:
+    ones = [1] * STEPS
+    people.label_next(cast.ann, cast.project, ones)
+    people.label_next(cast.ben, cast.project, [1, -1, *ones[2:-1], 0])
+    case: Adjudication = people.open_case(cast.judith, long)
+    page = open_as("judith", f"/adjudications/{case.pk}/")
+    expect(page.locator("html")).to_have_attribute("data-case", "ready")
+    focused(page, 4)
+    page.keyboard.press("1")
+    eventually(decisions, {4: 1})
+    focused(page, LAST)
+    page.keyboard.press("0")
+    eventually(decisions, {4: 1, LAST: 0})
+    expect(page.locator("[data-role=progress]")).to_have_text("2 of 2")
