@@ -110,7 +110,7 @@ def test_cell_of_agreement_opens_its_steps_and_a_step_its_trajectory(cast, open_
     page.get_by_role("link", name="+1, −1: 4").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("4 pairs of labels")
     page.get_by_role("link", name="step 2").first.click()
-    expect(page).to_have_url(re.compile(r"/trajectories/\d+/#m4$"))
+    expect(page).to_have_url(re.compile(r"/trajectories/\d+/\?at=4#m4$"))
     expect(page.locator("#m4")).to_be_in_viewport()
 
 
