@@ -1,4 +1,4 @@
-"""import_predictions PROJECT VERSION FILE… --model NAME [--subset NAME]"""
+"""import_predictions PROJECT VERSION FILE… [--model NAME] [--subset NAME] [--no-fit]"""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from datetime import date
@@ -11,15 +11,20 @@ from annotation.services import evaluate
 
 
 class Command(OperatorCommand):
-    help = "Import what a model predicts of a release, each file as a whole or not at all."
+    help = "Import what models predict of a release, each file as a whole or not at all; fit once at the end."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_release(parser)
         parser.add_argument("files", metavar="FILE", nargs="+")
-        parser.add_argument("--model", required=True, metavar="NAME")
+        parser.add_argument(
+            "--model", default=None, metavar="NAME", help="whose predictions these are; else each file's name"
+        )
         parser.add_argument("--subset", default="", help="look for the records in this subset only")
         parser.add_argument(
             "--strict", action="store_true", help="refuse a file with records that the release lacks"
+        )
+        parser.add_argument(
+            "--no-fit", action="store_true", help="put recalibration off until another file is imported"
         )
         parser.add_argument("--prompt-version", default=None, metavar="TEXT", help="what it was asked with")
         parser.add_argument(
@@ -29,19 +34,19 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         release = find_release(options["project"], options["release_version"])
-        created = 0
         about = evaluate.PredictionSetDetails(options["prompt_version"], options["date"], options["cost"])
         for path in [existing_file(name) for name in options["files"]]:
             with path.open("rb") as stream:
                 result = evaluate.import_predictions(
                     actor=OPERATOR,
                     release=release,
-                    model=options["model"],
+                    model=options["model"] or path.stem,
                     stream=stream,
                     filename=path.name,
                     subset=options["subset"],
                     about=about,
                     strict=options["strict"],
+                    put_off_fit=True,
                 )
             counts = (
                 (result.missing, "missing label", ""),
@@ -51,12 +56,11 @@ class Command(OperatorCommand):
                 (result.elsewhere, "line", " about records that the release lacks, left out"),
             )
             wrong = "".join(f", {counted(n, noun)}{rest}" for n, noun, rest in counts if n)
-            created += result.created
             self.summary(
                 f"{path.name}: {counted(result.created, 'record')} predicted by "
                 f"{result.prediction_set.model}, {result.unchanged:,} unchanged{wrong}."
             )
-        if created:
+        if not options["no_fit"] and not evaluate.is_fitted(release):
             # here and now, so that a leaderboard right after this has everything, worker or not
             evaluate.fit_release(release_id=release.pk)
             self.summary("Recalibrated judges, the stacked one and the trained baseline are worked out.")

@@ -1,7 +1,7 @@
 """Predictions of models on frozen releases; nothing here changes a release."""
 
 from .delete_predictions import delete_predictions
-from .fitting import fit_release, sweep_unfitted
+from .fitting import fit_release, is_fitted, sweep_unfitted
 from .import_file import PredictionImport, import_predictions
 from .judge_predictions import ScoredJudge, score_judge, score_run, sweep_runs
 from .store import PredictionSetDetails
@@ -13,6 +13,7 @@ __all__ = [
     "delete_predictions",
     "fit_release",
     "import_predictions",
+    "is_fitted",
     "score_judge",
     "score_run",
     "sweep_runs",

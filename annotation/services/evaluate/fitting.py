@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation import dispatch
@@ -43,24 +43,34 @@ _running: dict[uuid.UUID, bool] = {}
 other send as many jobs, and the baseline must not be trained by all of them at once."""
 
 
-def ask_to_fit(*, release: Release, changed: PredictionSet | None = None) -> None:
+def ask_to_fit(*, release: Release, changed: PredictionSet | None = None, put_off: bool = False) -> None:
     """Forget what was fitted with the predictions that are changed (or gone), and send the job that fits it
-    anew. Part of the transaction that changes them."""
+    anew. Part of the transaction that changes them. When `put_off`, the caller fits after the last of several
+    changes; should it not, the sweep does."""
     if changed is not None:
         PredictionSet.objects.filter(pk=changed.pk).update(recalibrated=None)
     until = timezone.now() + PATIENCE
     ReleaseOutline.objects.filter(release=release).update(stacked=None, fit_again_at=until)
-    dispatch.send("fit_release", str(release.pk))
+    if not put_off:
+        dispatch.send("fit_release", str(release.pk))
+
+
+def is_fitted(release: Release) -> bool:
+    """Whether everything that is fitted on a release is there, by today's method."""
+    return not _unfitted().filter(release=release).exists()
+
+
+def _unfitted() -> QuerySet[ReleaseOutline]:
+    pending = PredictionSet.objects.filter(release=OuterRef("pk"), recalibrated=None)
+    return ReleaseOutline.objects.filter(
+        Q(baseline=None) | Q(stacked=None) | Q(blind=None) | ~Q(method=METHOD) | Exists(pending)
+    )
 
 
 def sweep_unfitted(*, now: datetime | None = None) -> int:
     """Send the job again for releases that nobody has fitted (a lost job, or a newer method); how many."""
     now = now or timezone.now()
-    pending = PredictionSet.objects.filter(release=OuterRef("pk"), recalibrated=None)
-    unfitted = ReleaseOutline.objects.filter(
-        Q(baseline=None) | Q(stacked=None) | Q(blind=None) | ~Q(method=METHOD) | Exists(pending),
-        passed("fit_again_at", now),
-    )
+    unfitted = _unfitted().filter(passed("fit_again_at", now))
     sent = 0
     for pk in list(unfitted.order_by("pk").values_list("pk", flat=True)):
         if unfitted.filter(pk=pk).update(fit_again_at=now + PATIENCE):

@@ -52,13 +52,15 @@ def import_predictions(
     subset: str = "",
     about: PredictionSetDetails | None = None,
     strict: bool = False,
+    put_off_fit: bool = False,
 ) -> PredictionImport:
     """Store a prediction file (docs/formats.md, "Label and prediction files") as what a model predicts of a
     release; a set of that name is extended by records that it lacks.
 
     Of several lines about a record the newest counts. What is missing or invalid stays missing, and is
     counted. Lines about records that the release lacks are left out and counted, as long as others remain;
-    when `strict`, they refuse the file. The same again changes nothing. The file is read before anything is
+    when `strict`, they refuse the file. The same again changes nothing. With `put_off_fit` the caller fits
+    (`fit_release`) after the last of several files. The file is read before anything is
     locked, in the memory of one line and of the labels.
 
     Raises ImportRefused naming every line about a record in several subsets (when none is named), a message
@@ -92,6 +94,7 @@ def import_predictions(
         reasons=chunks,
         details=stated,
         before=before,
+        put_off_fit=put_off_fit,
     )
     return PredictionImport(
         prediction_set=stored,

@@ -87,6 +87,7 @@ def store(
     reasons: Iterable[Reasons],
     details: dict[str, Any],
     before: PredictionSet | None,
+    put_off_fit: bool = False,
 ) -> PredictionSet:
     """Make the set of that name, or extend the one read `before` by the `fresh` records of `predictions` and
     by its `details` (`checked`).
@@ -123,7 +124,7 @@ def store(
             for first, last, body in reasons
         )
         if fresh:
-            ask_to_fit(release=release, changed=row)
+            ask_to_fit(release=release, changed=row, put_off=put_off_fit)
         audit.record(
             actor=actor,
             verb="predictions.import",

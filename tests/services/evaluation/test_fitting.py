@@ -3,10 +3,13 @@ own."""
 
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from annotation import dispatch
@@ -19,7 +22,7 @@ from annotation.services import evaluate
 from annotation.services.evaluate import fitting
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
-from tests.services.predicting import bring, line
+from tests.services.predicting import bring, content, line
 from tests.services.publishing import freeze, tampered
 
 
@@ -109,6 +112,35 @@ def test_fit_is_sent_with_each_change_and_once_again_when_it_was_lost(
     assert evaluate.sweep_unfitted(now=later + timedelta(hours=1)) == 0
     found = board(scored)
     assert found.stacked is None and not found.pending, "one model is not stacked"
+
+
+@pytest.mark.once
+def test_fit_is_done_once_for_all_files_of_a_command_and_put_off_when_asked(
+    resolved: Cast,
+    scored: Release,
+    sent: list[tuple[Any, ...]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fits: list[uuid.UUID] = []
+    fit = fitting._fit
+    monkeypatch.setattr(fitting, "_fit", lambda release_id: (fits.append(release_id), fit(release_id)))
+
+    def import_files(*names: str, **options: Any) -> str:
+        paths = [tmp_path / f"{name}.jsonl" for name in names]
+        for path in paths:
+            path.write_bytes(content(line(0)))
+        call_command("import_predictions", resolved.project.slug, scored.version, *paths, **options)
+        return capsys.readouterr().err
+
+    assert "1 record predicted by Calm" in import_files("Calm", no_fit=True)
+    assert fits == [] and board(scored).pending
+    said = import_files("Terse", "Wordy")
+    assert [f"1 record predicted by {name}" in said for name in ("Terse", "Wordy")] == [True, True]
+    assert (fits, sent) == ([scored.pk], []) and not board(scored).pending
+    import_files("Terse", "Wordy")
+    assert fits == [scored.pk], "nothing has changed"
 
 
 @pytest.mark.once
