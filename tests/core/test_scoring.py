@@ -1,4 +1,4 @@
-"""Scores of models on a release: the published figures, hand-counted cases, and scikit-learn."""
+"""Scores of models on a release: published figures, hand-counted cases, ranks, and benchmarks."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import expit, logit, stdtrit
-from scipy.stats import bootstrap, t
+from scipy.stats import bootstrap, pearsonr, t
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
 from annotation.core.figures.intervals import Estimates, freedom, influences
 from annotation.core.scoring import MISSING, Predictions, ReleasedLabels, scores
+from annotation.core.scoring.benchmark import composition, pearson
+from annotation.core.scoring.best_of_n import best_of_n
+from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.details import by_length, by_position, confusion, offsets, worst
-from annotation.core.scoring.figures import FIGURES
+from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.core.scoring.labels import aligned, always_plus, majority
+from annotation.core.scoring.ranks import Rank, differences, movable, ranks, tolerated
+from annotation.core.scoring.scores import estimated
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
 # model -> steps of 734 right; first errors of 250 right, and strictly; on the 104 erroneous and the 146
@@ -299,3 +304,203 @@ def test_details_count_every_step_once() -> None:
         (0, 1, False, True),
         (2, 0, True, False),
     ]
+
+
+def test_correlation_over_models_is_pearsons_and_undefined_where_it_is() -> None:
+    rng = np.random.default_rng(20260314)
+    x = rng.uniform(0.4, 0.9, 20)
+    y = 0.6 * x + rng.normal(0, 0.07, 20)
+    found = pearson(x.tolist(), y.tolist())
+    assert found.n == 20 and found.value == pytest.approx(float(pearsonr(x, y).statistic), abs=1e-12)
+    assert pearson([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]).value == pytest.approx(-1)
+    assert (pearson([0.1, 0.2], [0.1, 0.2]).value, pearson([0.5] * 3, [0.1, 0.2, 0.3]).value) == (None, None)
+
+
+def test_release_is_made_of_the_labels_and_first_errors_of_each_policy_model() -> None:
+    def record(number: int, model: str, labels: list[int], subset: str = "one") -> dict[str, object]:
+        return {
+            "record_id": f"{subset}:{number}:0",
+            "subset": subset,
+            "policy_model": model,
+            "query_index": number,
+            "sample_index": 0,
+            "step_labels": {str(at): label for at, label in enumerate(labels)},
+            "final_label": 1,
+        }
+
+    records = [
+        record(0, "B", [1, 1, -1]),
+        record(1, "A", [-1, -1, 0]),
+        record(2, "B", [1, 0, 1]),
+        record(3, "B", [1, -1, 1, 1, 1, 1]),
+        record(4, "", [-1], subset="two"),
+    ]
+    a, b, unnamed = composition(ReleasedLabels.of(records))
+    assert (a.policy_model, a.labels, a.thirds, a.median) == ("A", (2, 1, 0), (1, 0, 0), 1.0)
+    assert (b.policy_model, b.records, b.steps, b.labels) == ("B", 3, 12, (2, 1, 9))
+    assert (b.thirds, b.error_free, b.median) == ((1, 0, 1), 1, 2.5)
+    assert (unnamed.subset, unnamed.policy_model, unnamed.thirds) == ("two", "", (1, 0, 0))
+
+
+# model -> tasks of 50 solved by final, #pos, %pos, two-stage: ties to the lowest index; averaged, in per cent
+BEST_OF_5 = {
+    "GPT-5.2": ((38, 39, 38, 38), (77.57, 77.00, 76.10, 76.10)),
+    "DeepSeek-V3.2": ((32, 37, 33, 33), (71.03, 72.93, 69.63, 69.63)),
+    "Llama-3.2-3B-Instruct": ((28, 36, 38, 38), (67.97, 73.50, 74.60, 74.60)),
+}
+TASKS = 40
+
+
+def simulated(right: list[float], seed: int = 5) -> tuple[ReleasedLabels, list[Predictions]]:
+    """A release of 40 tasks of 6 steps, and a model for each share of steps that it gets right."""
+    rng = np.random.default_rng(seed)
+    released = ReleasedLabels.of(
+        {
+            "subset": "hop",
+            "record_id": f"hop:{task}:0",
+            "query_index": task,
+            "sample_index": 0,
+            "step_labels": {str(index): int(rng.integers(-1, 2)) for index in range(6)},
+            "final_label": 1,
+        }
+        for task in range(TASKS)
+    )
+    models = []
+    for share in right:
+        wrong = rng.random(released.n_steps) >= share
+        steps = np.where(wrong, (released.value + 2) % 3 - 1, released.value)
+        models.append(Predictions.constant(steps, released.outcome))
+    return released, models
+
+
+def still_differ(value: float, half: float, wrong: float, shares: tuple[float, float]) -> bool:
+    """Whether a difference holds with a share `wrong` of wrong labels, by the formula."""
+    two, one = shares
+    return abs(value) - half > 2 * min(wrong, two) + min(max(wrong - two, 0.0), one)
+
+
+def ranked(released: ReleasedLabels, models: list[Predictions], name: str) -> list[Rank | None]:
+    sums = np.stack([task_sums(released, one) for one in models])
+    return ranks(estimated(released, sums)[name])
+
+
+@pytest.mark.published
+@pytest.mark.parametrize("model", MODELS)
+def test_best_of_5_is_as_measured(published: Path, model: str) -> None:
+    found = best_of_n(released_labels(published), predictions(published, model))
+
+    lowest, averaged = BEST_OF_5[model]
+    rules = [found.rules[rule] for rule in ("final", "pos_count", "pos_share", "two_stage")]
+    assert tuple(one.lowest for one in rules) == lowest
+    assert [100 * one.averaged / 50 for one in rules] == pytest.approx(averaged, abs=5e-3)
+    assert (found.tasks, found.runs, found.oracle) == (50, 250, 45)
+    assert found.random / 50 == pytest.approx(0.652)
+
+
+@pytest.mark.published
+def test_ranks_of_equal_models_overlap_and_a_worse_one_is_behind(published: Path) -> None:
+    released = released_labels(published)
+    models = [predictions(published, model) for model in (*MODELS, MODELS[0])]
+    for name in RANKED:
+        found = ranked(released, models, name)
+        assert found[0] == found[3], f"{name}: equal models have equal ranks"
+    first, _, third, _ = ranked(released, models, "step_accuracy")
+    assert third == Rank((4, 4), (4, 4)) and first is not None and first.alone[1] == 3
+
+
+@pytest.mark.published
+def test_comparison_of_a_model_with_itself_is_zero(published: Path) -> None:
+    released = released_labels(published)
+    model = predictions(published, "GPT-5.2")
+    sums = np.stack([task_sums(released, one) for one in (model, model)])
+    for name in RANKED:
+        found = differences(estimated(released, sums)[name])
+        assert (found.value == 0).all() and (found.half == 0).all() and (found.p == 1).all(), name
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ranks_together_hold_those_alone_and_the_order_of_the_figures(seed: int) -> None:
+    released, models = simulated([0.9, 0.7, 0.68, 0.5, 0.3], seed)
+    sums = np.stack([task_sums(released, one) for one in models])
+    found = estimated(released, sums)["step_accuracy"]
+    got = ranks(found)
+    place = np.empty(5, dtype=int)
+    place[np.argsort(-found.value)] = range(1, 6)
+    for at, rank in enumerate(got):
+        assert rank is not None
+        assert rank.together[0] <= rank.alone[0] <= place[at] <= rank.alone[1] <= rank.together[1]
+    assert got == ranks(found), "chance is seeded"
+    assert got[0] is not None and got[0].together[1] < 4, "far better ones are told apart"
+
+
+def test_rank_of_a_model_with_an_undefined_figure_is_none_and_takes_no_place() -> None:
+    released, models = simulated([0.9, 0.5])
+    silent = Predictions.none(released)
+    found = ranked(released, [*models, silent], "kappa")
+    assert found[2] is None and found[0] == Rank((1, 1), (1, 1)) and found[1] == Rank((2, 2), (2, 2))
+
+
+def test_ranks_need_twenty_tasks() -> None:
+    released, models = simulated([0.9, 0.2])
+    few = released.task < 19
+    part = released.only(few)
+    assert ranked(part, [one.only(released, few) for one in models], "step_accuracy") == [None, None]
+
+
+def test_wrong_labels_move_a_difference_as_far_as_trying_all_says() -> None:
+    """Every way to change one label of six steps, against the shares by which it can."""
+    released, (one, other) = simulated([0.6, 0.5])
+    other.steps[::7] = MISSING
+    ahead, behind = (
+        (one, other)
+        if (one.steps == released.value).sum() >= (other.steps == released.value).sum()
+        else (other, one)
+    )
+    moves = []
+    for step, truth in enumerate(released.value):
+
+        def lead(value: int, step: int = step) -> int:
+            return int(ahead.steps[step] == value) - int(behind.steps[step] == value)
+
+        moves.append(max(lead(truth) - lead(value) for value in (-1, 0, 1)))
+    shares = movable(released, one, other)
+    assert shares == (moves.count(2) / len(moves), moves.count(1) / len(moves))
+    assert shares == movable(released, other, one)
+    for wrong in (0.0, 0.05, 0.2, 0.6, 1.0):
+        most = sum(sorted(moves, reverse=True)[: round(wrong * len(moves))]) / len(moves)
+        assert still_differ(most + 0.02, 0.01, wrong, shares) and not still_differ(most, 0.01, wrong, shares)
+
+
+def test_tolerated_is_where_a_difference_ends() -> None:
+    shares = (0.1, 0.3)
+    assert tolerated(0.05, 0.06, shares) is None
+    assert tolerated(0.9, 0.1, shares) == 1.0
+    for value in (0.15, 0.3, 0.5):
+        limit = tolerated(value, 0.05, shares)
+        assert limit is not None
+        assert still_differ(value, 0.05, limit - 1e-6, shares)
+        assert not still_differ(value, 0.05, limit + 1e-6, shares)
+
+
+def test_best_of_n_lets_all_runs_stand_where_none_is_predicted_successful() -> None:
+    rows = [(0, 1, [1, 1], 1), (0, 0, [1, -1], -1), (1, 0, [1], -1), (1, 1, [1, 1, 1], 1)]
+    released = ReleasedLabels.of(
+        {
+            "subset": "hop",
+            "record_id": f"{task}:{sample}",
+            "query_index": task,
+            "sample_index": sample,
+            "step_labels": {str(at): value for at, value in enumerate(steps)},
+            "final_label": outcome,
+        }
+        for task, sample, steps, outcome in rows
+    )
+    # task 0: nobody succeeds, both runs stand; task 1: the first run is called a success, its share is lower
+    model = Predictions.constant(np.array([1, 0, 1, -1, 0, 1, 1, 1]), np.array([-1, 0, 1, -1]))
+    found = best_of_n(released, model)
+
+    assert (found.random, found.oracle) == (1.0, 2)
+    assert (found.rules["final"].averaged, found.rules["final"].lowest) == (0.5, 0)
+    assert (found.rules["pos_count"].averaged, found.rules["pos_count"].lowest) == (1.5, 1)
+    assert (found.rules["pos_share"].averaged, found.rules["pos_share"].lowest) == (1.5, 1)
+    assert found.rules["two_stage"].averaged == 0.5

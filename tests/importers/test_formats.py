@@ -1,10 +1,15 @@
 """Golden files and the registry of all formats; the oddities of real logs and bad input of ours."""
 
+from __future__ import annotations
+
 import json
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotation.core.errors import Invalid
 from annotation.core.jsonio.canonical import canonical_json
@@ -15,7 +20,11 @@ from annotation.core.trajectories.trajectory import (
     content_json,
     normalise,
 )
-from annotation.importers import FORMATS, HEAD_BYTES, by_name, sniff
+from annotation.importers import FORMATS, HEAD_BYTES, OWN, by_name, sniff
+from annotation.importers.chats.openai_chat import OpenAIChat
+from annotation.importers.external_importers import GROUP, with_others
+from annotation.importers.parts.sniffing import closed, samples
+from tests.strategies import ANY_JSON
 
 from . import golden
 from .reading import CHAT, RECORD, apb, apb_errors, draft, errors, read
@@ -250,3 +259,150 @@ def test_labels_order_and_policy_model_are_no_part_of_the_digest() -> None:
 )
 def test_digest_changes_with_everything_else(changes: dict[str, Any]) -> None:
     assert content_digest(apb(**changes)) != content_digest(apb())
+
+
+LONG = "x" * (HEAD_BYTES + 1)
+CALL = {"type": "tool_use", "id": "t", "name": "f", "input": {"x": LONG}}
+
+
+ITEM = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Q"}, {"x": LONG}]}
+IMAGE = {"type": "image", "source": {"type": "base64", "data": LONG}}
+STEP = {"action": "a", "observation": "o", "response": "r"}
+STATE = {"messages": [{"type": "human", "content": "Q", "id": "h"}, {"type": "ai", "content": LONG}]}
+CASES: list[tuple[Any, str]] = [
+    ({"$schemaVersion": "1.13", "original_input": LONG}, "openai_responses"),
+    ({"id": "r", "object": "response", "model": "m", "instructions": LONG}, "openai_responses"),
+    ([ITEM], "openai_responses"),
+    ({"model": "m", "messages": [{"role": "assistant", "content": [CALL]}]}, "anthropic"),
+    ([{"role": "user", "content": [IMAGE]}], "anthropic"),
+    ({"type": "user", "uuid": "u", "sessionId": "s", "message": {"content": LONG}}, "claude_code"),
+    ({"timestamp": "t", "type": "session_meta", "payload": {"id": "s", "instructions": LONG}}, "codex"),
+    ({"values": STATE}, "langchain"),
+    ({"trajectory": [STEP, {"query": LONG}], "history": []}, "swe_agent"),
+    ({"info": {"mini_version": "2"}, "messages": [{"role": "user", "content": LONG}]}, "mini_swe_agent"),
+    ({"instance_id": "i", "metadata": {"llm_config": {"model": "m"}}, "history": LONG}, "openhands"),
+    ({"messages": [{"role": "user", "content": LONG}]}, "openai_chat"),
+]
+
+
+@pytest.mark.parametrize(("record", "name"), CASES)
+def test_record_larger_than_what_is_looked_at_is_told_by_its_beginning(record: Any, name: str) -> None:
+    for text in (json.dumps(record), json.dumps(record, indent=1)):
+        assert sniff(text.encode()[:HEAD_BYTES]).name == name
+
+
+@given(ANY_JSON.filter(lambda value: isinstance(value, dict | list)), st.integers(1, 400))
+def test_json_that_is_cut_off_is_closed_to_json(value: Any, cut: int) -> None:
+    raw = json.dumps(value).encode()
+    assert closed(raw) == raw
+    kept = closed(raw[: min(cut, len(raw))])
+    assert type(json.loads(kept)) is type(value)
+
+
+def test_samples_are_records_and_elements_of_lists() -> None:
+    lists = [[{"a": 1}, {"b": 2}], {"c": [3]}, 4]
+    assert samples(json.dumps(lists).encode()) == ({"a": 1}, {"b": 2}, {"c": [3]})
+    assert samples(b'{"a": 1}\nbroken\n{"b": 2}\n{"c": [1, {"d": "cut') == (
+        {"a": 1},
+        {"b": 2},
+        {"c": [1, {}]},
+    )
+    assert len(samples(b"{}\n" * 1000)) == 40
+
+
+class Theirs(OpenAIChat):
+    name = "theirs"
+
+
+class Taken(OpenAIChat):
+    name = "inspect"
+
+
+def point(name: str, value: str) -> EntryPoint:
+    return EntryPoint(name, f"{__name__}:{value}", GROUP)
+
+
+def test_format_of_another_package_comes_before_plain_chats() -> None:
+    found = with_others(OWN, [point("theirs", "Theirs")])
+    assert [importer.name for importer in found[-2:]] == ["theirs", "openai_chat"]
+
+
+@pytest.mark.parametrize(
+    ("value", "warning"),
+    [
+        ("Taken", "takes a name that is in use: inspect"),
+        ("missing", "cannot be loaded"),
+        ("EntryPoint", "cannot be loaded"),
+        ("object_", "is not an importer"),
+    ],
+)
+def test_format_that_is_broken_is_left_out_with_a_warning(
+    value: str, warning: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert with_others(OWN, [point("x", value)]) == list(OWN)
+    assert warning in caplog.text
+
+
+class object_:
+    """No importer."""
+
+
+def refusal(data: bytes) -> str:
+    with pytest.raises(Invalid) as caught:
+        sniff(data[:HEAD_BYTES])
+    assert caught.value.code == "unknown_format"
+    return caught.value.message.removesuffix(", a format that Tristep does not read.")
+
+
+@pytest.mark.parametrize(
+    ("record", "kind"),
+    [
+        ({"sessionId": "s", "projectHash": "h", "messages": [{"type": "gemini"}]}, "a session of Gemini CLI"),
+        ([{"role": "model", "parts": [{"text": "Hi."}]}], "a request of the Gemini API"),
+        ({"contents": [{"role": "user", "parts": []}]}, "a request of the Gemini API"),
+        ({"events": [{"author": "user"}]}, "a session or an evaluation of Google’s ADK"),
+        ({"mode": "create", "messages": [{"type": "UserMessage", "content": "Q"}]}, "a log of AutoGen"),
+        ([{"type": "ToolCallRequestEvent", "source": "a", "content": []}], "a log of AutoGen"),
+        ({"step_number": 1, "model_output": "x"}, "the memory of a smolagents agent"),
+        ([{"kind": "request", "parts": []}], "a history of Pydantic AI"),
+        ({"id": "a", "result": [], "latency": 1}, "a file of BFCL"),
+        ({"goal": "g", "steps": [], "summary_info": {}}, "a trajectory of AgentRewardBench"),
+        ({"op_name": "o", "trace_id": "t", "inputs": {}}, "a log of Weave"),
+    ],
+)
+def test_log_of_a_format_that_is_not_read_is_refused_by_its_name(record: Any, kind: str) -> None:
+    assert refusal(json.dumps(record).encode()) == f"This is {kind}"
+    assert refusal(json.dumps(record, indent=1).encode()) == f"This is {kind}"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        CHAT,
+        {"messages": CHAT, "projectHash": "h", "goal": "g"},
+        {"messages": [{**message, "type": "UserMessage"} for message in CHAT]},
+        {"messages": CHAT, "events": [], "kind": "request", "result": 1},
+    ],
+)
+def test_plain_chat_with_marks_of_others_stays_a_chat(record: Any) -> None:
+    assert sniff(json.dumps(record).encode()).name == "openai_chat"
+
+
+@pytest.mark.published
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("adk", "a session or an evaluation of Google’s ADK"),
+        ("autogen", "a log of AutoGen"),
+        ("gemini", "a session of Gemini CLI"),
+        ("pydantic_ai", "a history of Pydantic AI"),
+        ("smolagents", "the memory of a smolagents agent"),
+        ("tooltalk", "a conversation of ToolTalk"),
+    ],
+)
+def test_samples_that_are_not_read_are_refused_by_their_names(
+    published: Path, folder: str, kind: str
+) -> None:
+    paths = sorted((published / "formats" / folder).iterdir())
+    assert paths
+    assert {refusal(path.read_bytes()) for path in paths} == {f"This is {kind}"}

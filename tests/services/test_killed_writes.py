@@ -1,16 +1,20 @@
-"""Long writes that are killed in the middle: what is left counts nowhere, and asking again completes it."""
+"""Long writes: killed in the middle they count nowhere, and they take short turns on SQLite."""
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
-from collections.abc import Collection
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.utils import timezone
 
 from annotation.core.errors import ImportRefused
@@ -35,16 +39,22 @@ from annotation.services import assign, batched_writes, label, projects, release
 from annotation.services.label import import_rows as label_rows
 from annotation.services.release import contents, staging
 from annotation.services.suggest import import_file as suggestion_file
+from config.management import archive
+from config.sqlite3 import queue
 from tests import people
+from tests.databases import empty_everything
+from tests.people import Cast, change
 from tests.services.long_writes import (
     freeze_writer,
     import_labels,
     import_suggestions,
+    labels_writer,
     prepared,
+    suggestions_writer,
     triage_writer,
 )
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 # the package's own `triage` is the function
 triage = importlib.import_module("annotation.services.projects.triage")
@@ -74,6 +84,7 @@ def _after(patch: pytest.MonkeyPatch, where: Any, name: str, calls: int) -> None
     patch.setattr(where, name, call)
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("where", ["_store", "finish"])
 def test_labels_whose_import_was_killed_count_nowhere_and_are_completed_by_the_same_file(
     monkeypatch: pytest.MonkeyPatch, one_at_a_time: None, where: str
@@ -98,6 +109,7 @@ def test_labels_whose_import_was_killed_count_nowhere_and_are_completed_by_the_s
     assert AuditEvent.objects.filter(verb="labels.import").count() == 2
 
 
+@pytest.mark.postgres
 def test_labels_whose_import_was_killed_are_swept_away_after_an_hour(
     monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
 ) -> None:
@@ -111,6 +123,7 @@ def test_labels_whose_import_was_killed_are_swept_away_after_an_hour(
     assert [row.free_slots for row in Trajectory.objects.order_by("position")] == [1, 2, 2, 2, 2]
 
 
+@pytest.mark.postgres
 def test_labels_of_which_one_lost_its_place_meanwhile_are_taken_away_again(
     monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
 ) -> None:
@@ -144,6 +157,7 @@ def half_imported(
     return cast, rows
 
 
+@pytest.mark.postgres
 def test_suggestions_whose_import_was_killed_are_known_to_nobody_until_the_same_file_completes_them(
     half_imported: tuple[people.Cast, list[Trajectory]],
 ) -> None:
@@ -162,6 +176,7 @@ def test_suggestions_whose_import_was_killed_are_known_to_nobody_until_the_same_
     assert (third.created, third.unchanged, third.labels) == (0, 6, 0)
 
 
+@pytest.mark.postgres
 def test_suggestions_whose_import_was_killed_give_way_to_another_file_and_to_time(
     half_imported: tuple[people.Cast, list[Trajectory]],
 ) -> None:
@@ -176,6 +191,7 @@ def test_suggestions_whose_import_was_killed_give_way_to_another_file_and_to_tim
     assert Suggestion.stored.count() == Suggestion.objects.count() == 2
 
 
+@pytest.mark.postgres
 def test_triage_that_was_killed_leaves_an_order_and_is_completed(
     monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
 ) -> None:
@@ -195,6 +211,7 @@ def test_triage_that_was_killed_leaves_an_order_and_is_completed(
     assert list(Trajectory.objects.order_by("position").values_list("pk", flat=True)) == once
 
 
+@pytest.mark.postgres
 @pytest.mark.once
 @pytest.mark.parametrize("changed", [False, True])
 def test_freeze_that_was_killed_is_seen_nowhere_and_taken_up_as_far_as_it_holds(
@@ -224,6 +241,7 @@ def test_freeze_that_was_killed_is_seen_nowhere_and_taken_up_as_far_as_it_holds(
         assert cursor.execute("PRAGMA foreign_keys").fetchone() == (1,)
 
 
+@pytest.mark.postgres
 @pytest.mark.once
 def test_freeze_that_was_killed_is_swept_away_after_an_hour(
     monkeypatch: pytest.MonkeyPatch, one_at_a_time: None, settings: Any, tmp_path: Path
@@ -242,3 +260,118 @@ def test_freeze_that_was_killed_is_swept_away_after_an_hour(
     assert not ReleaseRecord.objects.exists() and not ReleaseLabel.objects.exists()
     assert release.sweep_staged() == 0
     assert release.verify(actor=OPERATOR, release=freeze()).ok
+
+
+LONGEST_TURN = 0.1
+"""Seconds of CPU for which nobody else can write."""
+LONGEST_WAIT = 0.25
+"""Seconds of others' turns that a save waits for: of the one writer there is."""
+
+
+@dataclass
+class Ledger:
+    """Holders of the lock with their times, and how much of others' holding each turn waited for."""
+
+    total: float = 0.0
+    holds: list[tuple[str, float]] = field(default_factory=list)
+    waits: list[tuple[str, float]] = field(default_factory=list)
+
+    def longest(self, entries: list[tuple[str, float]], who: str) -> float:
+        return max(seconds for name, seconds in entries if name == who)
+
+
+@pytest.fixture
+def ledger(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+    """Every turn of this process's, measured.
+
+    Without the garbage collector: after a thousand tests, a full collection takes longer than any turn, and
+    it may come in the middle of one.
+    """
+    kept = Ledger()
+
+    class Measured(queue.WriteTurn):
+        def __init__(self, *asked: Any) -> None:
+            before = kept.total
+            super().__init__(*asked)
+            kept.waits.append((threading.current_thread().name, kept.total - before))
+            self._since = time.thread_time()
+
+        def end(self) -> None:
+            if self._queue is not None:
+                held = time.thread_time() - self._since
+                kept.total += held
+                kept.holds.append((threading.current_thread().name, held))
+            super().end()
+
+    monkeypatch.setattr("config.sqlite3.base.WriteTurn", Measured)
+    gc.disable()
+    yield kept
+    gc.enable()
+
+
+def beside_a_saver(saver: Assignment, write: Callable[[], Any]) -> int:
+    """Let `write` run in a thread called "writer" while somebody saves label upon label; how many saves."""
+    done = threading.Event()
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            write()
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            done.set()
+            connections.close_all()
+
+    thread = threading.Thread(target=run, name="writer")
+    thread.start()
+    saves = 0
+    while not done.is_set() or not saves:
+        answer = label.save_labels(
+            actor=saver.annotator,
+            assignment=saver,
+            op_id=people.op_id(),
+            changes=[change(2, 1, version=saves)],
+        )
+        assert answer["results"][0]["status"] == "saved"
+        saves += 1
+    thread.join(60)
+    if failed:
+        raise failed[0]
+    return saves
+
+
+WRITERS = {labels_writer: 60, suggestions_writer: 150, triage_writer: 400, freeze_writer: 80}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("writer", "how_many"), WRITERS.items())
+def test_turns_of_a_long_write_are_short_and_saves_come_between(
+    ledger: Ledger, writer: Callable[[Cast, list[Trajectory]], Callable[[], Any]], how_many: int
+) -> None:
+    cast, rows, saver = prepared(how_many)
+    write = writer(cast, rows[1:])
+    ledger.holds.clear()
+
+    saves = beside_a_saver(saver, write)
+
+    turns = sum(name == "writer" for name, _seconds in ledger.holds)
+    assert turns > 1 and saves > 2
+    assert ledger.longest(ledger.holds, "writer") < LONGEST_TURN
+    assert ledger.longest(ledger.waits, threading.current_thread().name) < LONGEST_WAIT
+
+
+@pytest.mark.once
+def test_turns_of_a_restore_are_short(ledger: Ledger, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = settings.UPLOAD_DIR = tmp_path
+    cast, rows, _saver = prepared(60)
+    suggestions_writer(cast, rows)()
+    archive.backup(tmp_path / "b.tar.gz")
+    empty_everything()
+    ledger.holds.clear()
+
+    archive.restore(tmp_path / "b.tar.gz")
+
+    assert len(ledger.holds) > 5
+    assert max(seconds for _name, seconds in ledger.holds) < LONGEST_TURN
+    assert Trajectory.objects.count() == 60

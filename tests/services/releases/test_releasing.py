@@ -1,25 +1,39 @@
-"""Freezing, withdrawing and exporting a release."""
+"""Freezing, also in the background, and withdrawing a release; what it says of its makers."""
 
 from __future__ import annotations
 
 import json
+import threading
+import zlib
+from collections.abc import Callable
+from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import connection
+from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, Invalid
+from annotation.core.releases.record_format import FORMAT
+from annotation.core.vocabulary import ExposureKind
 from annotation.models import (
+    Assignment,
     AuditEvent,
     Consensus,
+    Freeze,
     Release,
     ReleaseLabel,
+    ReleaseOutline,
     ReleaseRecord,
+    Trajectory,
 )
 from annotation.policies import OPERATOR
-from annotation.services import adjudicate, projects, release
+from annotation.services import adjudicate, exposures, projects, release
 from tests import people
 from tests.people import Cast
-from tests.services.publishing import export, freeze
+from tests.services.publishing import export, freeze, lines
 
 
 # ── Freezing ──────────────────────────────
@@ -133,3 +147,183 @@ def test_release_is_withdrawn_once_with_a_reason_and_stays(resolved: Cast) -> No
 
     assert refusal.value.code == "withdrawn"
     assert release.verify(actor=OPERATOR, release=made).ok
+
+
+def records(made: Release) -> list[dict[str, Any]]:
+    rows = ReleaseRecord.objects.filter(release=made).order_by("ordinal")
+    return [json.loads(zlib.decompress(bytes(row.body))) for row in rows]
+
+
+def test_release_holds_blind_labels_under_pseudonyms_that_no_export_shows(
+    resolved: Cast, tmp_path: Path
+) -> None:
+    peeked, late = Trajectory.objects.filter(state="unanimous").order_by("position")
+    submitted = Assignment.objects.get(trajectory=peeked, annotator=resolved.ann).submitted_at
+    assert submitted is not None
+    for at, when in ((peeked, submitted.replace(year=2020)), (late, None)):
+        exposures.note(user=resolved.ann, kind=ExposureKind.SUGGESTION, seen=[(at.pk, None)], now=when)
+    made = freeze(resolved.project)
+
+    first, second, disputed = ([one["annotator"] for one in row["blind_labels"]] for row in records(made))
+    assert second == disputed == ["annotator-1", "annotator-2"]
+    assert len(first) == 1
+    for one in records(made)[1]["blind_labels"]:
+        assert one["step_labels"] == {"2": 1, "4": 0, "6": -1} and one["final_label"] == -1
+    assert [one["final_label"] for one in records(made)[2]["blind_labels"]] != [-1, -1]
+    manifest = json.loads(made.manifest)
+    assert manifest["format"] == FORMAT
+    (ann,) = {"annotator-1", "annotator-2"} - set(first)
+    told = manifest["annotators"]["people"]
+    assert manifest["annotators"]["number"] == 2
+    assert (told[ann]["trajectories"], told[ann]["blind_trajectories"], told[ann]["labels"]) == (3, 2, 9)
+    assert told[first[0]]["blind_trajectories"] == 3
+    assert manifest["exposure"]["blind_trajectories"] == 5
+    export(made, tmp_path)
+    assert not any("blind_labels" in line for line in lines(tmp_path))
+    assert b"Ann" not in made.manifest.encode() and b'"ann"' not in made.manifest.encode()
+
+
+@pytest.mark.postgres
+def test_manifest_has_agreement_twice_and_names_what_was_left_out(resolved: Cast) -> None:
+    people.import_records(resolved.project, [people.make_record(9, steps=2)], subset="more")
+    for person, value in ((resolved.ann, 1), (resolved.ben, 1)):
+        people.label_next(person, resolved.project, [value] * 3)
+        people.label_next(person, resolved.project, [value] * 2)
+    made = freeze(resolved.project, title="Tiny", licence="CC-BY-4.0", leave_out=["more"])
+
+    manifest = json.loads(made.manifest)
+    both = manifest["agreement"]
+    assert (both["project"]["n"], both["release"]["n"]) == (14, 12)
+    assert set(both["project"]["subsets"]) == {"tiny", "more"}
+    assert both["release"]["subsets"]["tiny"]["overall"] == both["release"]["overall"]
+    assert both["release"]["overall"]["kappa"]["interval_reason"] == "an interval needs at least 20 tasks"
+    assert manifest["left_out"] == {"subsets": {"more": 1}, "not_resolved": {"labelling": 0, "disputed": 0}}
+    assert (manifest["title"], manifest["licence"]) == ("Tiny", "CC-BY-4.0")
+    assert manifest["origins"]["steps"] == {"adjudicated": 3, "unanimous": 9}
+    assert manifest["subsets"]["tiny"]["origins"]["outcomes"] == {"adjudicated": 1, "unanimous": 3}
+    assert manifest["label_error"]["value"] is None and manifest["label_error"]["reason"]
+    assert manifest["guideline_versions"]["1"]["labels"] == 24
+    assert manifest["exposure"]["experiment"] is None and manifest["exposure"]["experiment_reason"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("title", "two\nlines"), ("licence", "x" * 2_001), ("leave_out", ["nowhere"])]
+)
+def test_freeze_refuses_what_cannot_be_said_of_a_release(resolved: Cast, field: str, value: Any) -> None:
+    with pytest.raises(Invalid) as refusal:
+        freeze(resolved.project, **{field: value})
+
+    assert set(refusal.value.fields) == {field}
+    assert not Release.objects.exists()
+
+
+# the function of the same name stands before it in the package
+freezing = import_module("annotation.services.release.freeze")
+
+
+class Killed(BaseException):
+    """Thrown in place of a kill: the process does nothing any more."""
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
+    """Have something happen once, when all records are read."""
+
+    def register(happens: Callable[[], Any]) -> None:
+        original = freezing.described
+
+        def described(*args: Any) -> Any:
+            monkeypatch.setattr(freezing, "described", original)
+            happens()
+            return original(*args)
+
+        monkeypatch.setattr(freezing, "described", described)
+
+    return register
+
+
+def ask(cast: Cast, version: str = "1.0", **more: Any) -> Freeze:
+    return release.start_freeze(actor=cast.admin, project=cast.project, version=version, **more)
+
+
+def killed() -> None:
+    raise Killed
+
+
+def beside(act: Callable[[], Any]) -> None:
+    """Another person's request, on a connection of its own."""
+
+    def run() -> None:
+        try:
+            act()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_freeze_of_a_killed_worker_is_taken_up_again_and_one_that_is_stopped_freezes_nothing(
+    cast: Cast, meanwhile: Callable[[Callable[[], Any]], None], settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path
+    people.import_records(cast.project, 3)
+    people.make_unanimous(cast, 2)
+    job = ask(cast, title="Once")
+    assert ask(cast, title="Once") == job
+    for version, title in (("1.0", "Another"), ("2.0", "Once")):
+        with pytest.raises(Conflict) as refusal:
+            ask(cast, version, title=title)
+        assert refusal.value.code == "freezing"
+
+    meanwhile(killed)
+    with pytest.raises(Killed):
+        release.run_freeze(job_id=job.pk)
+    assert release.run_freeze(job_id=job.pk).state == "running", "it is still leased"
+    assert release.reap() == 0
+    assert release.reap(now=timezone.now() + timedelta(minutes=2)) == 2, "queued, and sent"
+    done = release.run_freeze(job_id=job.pk)
+    assert ReleaseOutline.objects.exclude(details=None).count() == 1, "its page need not wait for it"
+    assert (done.state, done.attempt, done.progress_done, done.progress_total) == ("frozen", 2, 2, 2)
+    made = Release.objects.get()
+    assert done.release == made and json.loads(made.manifest)["title"] == "Once"
+    assert release.verify(actor=OPERATOR, release=made).ok
+    assert release.run_freeze(job_id=job.pk).attempt == 2
+
+    late = ask(cast, "2.0")
+    meanwhile(lambda: beside(lambda: release.cancel_freeze(actor=cast.admin, job=late)))
+    assert release.run_freeze(job_id=late.pk).state == "cancelled"
+    assert Release.objects.count() == 1
+    assert AuditEvent.objects.filter(verb="release.freeze").count() == 1
+    with pytest.raises(Conflict):
+        ask(cast, "1.0")
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db
+def test_freeze_that_cannot_be_says_why_and_is_given_up_after_three_dead_workers(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people.import_records(cast.project, 1)
+    people.make_unanimous(cast)
+    job = ask(cast)
+    Freeze.objects.update(state="running", attempt=3, lease_until=timezone.now() - timedelta(seconds=1))
+    assert release.reap() == 1
+    job.refresh_from_db()
+    assert job.state == "failed" and "3 times" in job.error
+
+    job = ask(cast)
+    monkeypatch.setattr(freezing, "signing_key", lambda: [][1])
+    with pytest.raises(IndexError):
+        release.run_freeze(job_id=job.pk)
+    job.refresh_from_db()
+    assert job.state == "failed" and "log" in job.error
+
+    job = ask(cast)
+    Freeze.objects.filter(pk=job.pk).update(leave_out=["nowhere"])
+    assert release.run_freeze(job_id=job.pk).state == "failed"
+    job.refresh_from_db()
+    assert "nowhere" in job.error

@@ -10,11 +10,13 @@ from annotation.models import Assignment, Exposure, Label, LabelEvent, OutcomeLa
 from annotation.reports.agreement.report import agreement
 from annotation.reports.judging.suggestions import anonymised_order, revealed
 from annotation.services import assign, exposures, label
+from tests import people
 from tests.fixtures.judges import make_imported_judge
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, change, claim, import_records, label_all, make_record
 from tests.services.revealing import kept, opened, reveal, set_policy
 from tests.services.saving import save, shown
+from tests.services.together import refused, together
 from tests.suggesting import suggest
 
 
@@ -307,3 +309,37 @@ def test_reveal_refusals_are_conflicts_but_under_never_a_denial(cast: Cast, mine
     set_policy(cast.project, "never")
     with pytest.raises(Denied):
         reveal(mine, 2)
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_reveal_and_a_save_at_once_lose_nothing_and_keep_the_value_from_before() -> None:
+    cast = people.make_cast()
+    mine = opened(cast, steps=2)
+    save(mine, change(2, 1))
+    for version in range(1, 5):
+        results = together(
+            lambda: reveal(mine, 2),
+            lambda version=version: save(mine, change(2, -1 if version % 2 else 1, version=version)),
+            lambda: reveal(mine, 2),
+        )
+        assert refused(results) == []
+        value, blind, exposed = kept(mine, 2)
+        assert value == (-1 if version % 2 else 1)
+        event = LabelEvent.objects.get(assignment=mine, kind="reveal")
+        assert (blind, exposed) == (event.value, True), "the blind value is what was stored before the reveal"
+    assert Exposure.objects.filter(user=cast.ann, kind="suggestion").count() == 1
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_first_label_and_always_at_once_is_blind_exactly_if_it_came_first() -> None:
+    cast = people.make_cast()
+    mine = opened(cast, "always", steps=2)
+
+    results = together(lambda: reveal(mine, everything=True), lambda: save(mine, change(2, 1)))
+
+    assert refused(results) == []
+    events = list(LabelEvent.objects.filter(step__message_index=2).values_list("kind", flat=True))
+    blind = 1 if events == ["save", "reveal"] else None
+    assert kept(mine, 2) == (1, blind, True)

@@ -1,17 +1,20 @@
-"""Saving labels in batches: what is stored, repeated, stale, and what it costs."""
+"""Saving labels: what is stored, repeated, stale or refused, what it costs, and propagation at work."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
-from annotation.models import Assignment, Label, LabelEvent, SaveOperation
-from annotation.services import label
+from annotation.models import Assignment, Label, LabelEvent, OutcomeLabel, SaveOperation
+from annotation.services import label, projects
+from annotation.services.label import MAX_CHANGES, MAX_NOTE
 from tests import people
 from tests.people import Cast, change
-from tests.services.saving import save, shown, statuses
+from tests.services.saving import fill, save, shown, statuses
 
 
 # ── What is stored ────────────────────────
@@ -216,3 +219,190 @@ def test_settling_a_long_trajectory_takes_no_more_queries_than_a_short_one(cast:
         counts.append(len(queries))
 
     assert len(set(counts)) == 1, counts
+
+
+# ── Refusals, one by one ──────────────────
+@pytest.mark.parametrize("value", [2, -2, True, False, "1", 1.0, 0.5, [1], {"a": 1}, float("nan"), 10**30])
+@pytest.mark.parametrize("index", [2, None])
+def test_label_is_only_minus_one_zero_or_one(
+    assignment: Assignment, value: object, index: int | None
+) -> None:
+    answer = save(assignment, {**change(index, 1), "value": value}, change(4, 1))
+
+    assert statuses(answer) == ["refused", "saved"]
+    assert answer["results"][0]["reason"] == "value: −1, 0, 1 or null."
+    assert Label.objects.count() == 1
+    assert OutcomeLabel.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"target": "trajectory"}, "target"),
+        ({"target": None}, "target"),
+        ({"target": ["step"]}, "target"),
+        ({"message_index": None}, "message_index"),
+        ({"message_index": "2"}, "message_index"),
+        ({"message_index": -1}, "message_index"),
+        ({"message_index": True}, "message_index"),
+        ({"message_index": 2**40}, "message_index"),
+        ({"version": None}, "version"),
+        ({"version": "0"}, "version"),
+        ({"version": -1}, "version"),
+        ({"version": 0.0}, "version"),
+        ({"source": "judge"}, "source"),
+        ({"source": ["explicit"]}, "source"),
+        ({"root": "2"}, "root"),
+        ({"root": -2}, "root"),
+        ({"closes": "forgiven"}, "closes"),
+        ({"note": 5}, "note"),
+        ({"note": "x" * (MAX_NOTE + 1)}, "note"),
+        ({"reason": "because"}, "reason"),
+        ({"reason": ["recovery"]}, "reason"),
+        ({"unsure": 1}, "unsure"),
+        ({"flagged": "yes"}, "flagged"),
+        ({"root_pinned": None}, "root_pinned"),
+    ],
+)
+def test_save_refuses_a_change_that_is_not_well_formed_by_the_name_of_its_field(
+    assignment: Assignment, wrong: dict[str, Any], word: str
+) -> None:
+    answer = save(assignment, {**change(2, 1), **wrong}, change(4, 1))
+
+    assert statuses(answer) == ["refused", "saved"]
+    assert answer["results"][0]["reason"].startswith(f"{word}: ")
+    assert shown(answer, 2)["version"] == 0
+
+
+@pytest.mark.parametrize("index", [0, 1, 3, 99])
+def test_message_that_is_not_a_step_cannot_be_labelled(assignment: Assignment, index: int) -> None:
+    answer = save(assignment, change(index, 1))
+
+    assert statuses(answer) == ["refused"]
+    assert answer["results"][0]["reason"] == f"Message {index} is not a step."
+    assert answer["results"][0]["label"] is None
+
+
+@pytest.mark.parametrize("root", [None, 6, 3, 99])
+def test_pinned_root_is_this_step_or_an_earlier_one(assignment: Assignment, root: int | None) -> None:
+    answer = save(assignment, change(4, -1, root=root, root_pinned=True))
+
+    assert statuses(answer) == ["refused"]
+    assert answer["results"][0]["reason"] == "The root of an error is this step or an earlier one."
+
+
+@pytest.mark.parametrize(
+    ("before", "confirmed"),
+    [
+        ([], fill(4, 2)),
+        ([change(2, 1)], fill(4, 2)),
+        ([change(2, -1)], change(4, 1, source="propagated")),
+        ([change(2, -1)], change(4, 0, source="propagated")),
+        ([change(2, -1)], fill(4, 4)),
+        ([change(2, -1), change(4, 0)], fill(6, 2)),
+        ([change(2, -1), change(4, 1)], fill(6, 2)),
+        ([change(4, -1)], fill(2, 4)),
+    ],
+)
+def test_confirmation_of_what_is_not_proposed_is_refused(
+    assignment: Assignment, before: list[dict[str, Any]], confirmed: dict[str, Any]
+) -> None:
+    answer = save(assignment, *before, confirmed)
+
+    assert statuses(answer)[-1] == "refused"
+    assert "proposal" in answer["results"][-1]["reason"]
+
+
+def test_save_of_too_many_changes_is_refused_as_a_whole(assignment: Assignment) -> None:
+    with pytest.raises(Invalid) as refusal:
+        save(assignment, *[change(2, 1)] * (MAX_CHANGES + 1))
+
+    assert refusal.value.code == "too_many_changes"
+    assert not Label.objects.exists()
+
+
+# ── The propagation rule at work ──────────
+def test_proposals_are_never_stored(assignment: Assignment) -> None:
+    answer = save(assignment, change(2, -1))
+
+    assert [one["value"] for one in answer["labels"]] == [-1, None, None, None]
+    assert Label.objects.count() == 1
+
+
+def test_fill_that_is_confirmed_is_a_label_with_its_source_and_root(assignment: Assignment) -> None:
+    answer = save(assignment, change(2, -1), fill(4, 2), fill(6, 2))
+
+    assert statuses(answer) == ["saved"] * 3
+    assert [(one["value"], one["source"], one["root"]) for one in answer["labels"]] == [
+        (-1, "explicit", 2),
+        (-1, "propagated", 2),
+        (-1, "propagated", 2),
+        (None, None, None),
+    ]
+
+
+@pytest.mark.parametrize("value", [None, 1, 0])
+def test_fills_vanish_with_their_root_and_their_history_stays(
+    assignment: Assignment, value: int | None
+) -> None:
+    save(assignment, change(2, -1), fill(4, 2, version=0), fill(6, 2), change(8, -1))
+
+    answer = save(assignment, change(2, value, version=1))
+
+    assert [one["value"] for one in answer["labels"]] == [value, None, None, -1]
+    assert [one["version"] for one in answer["labels"]] == [2, 2, 2, 2]
+    assert shown(answer, 8)["root"] == 8
+    kinds = list(LabelEvent.objects.filter(step__message_index=4).values_list("kind", "value", "version"))
+    assert kinds == [("save", -1, 1), ("orphan", None, 2)]
+
+
+def test_page_that_has_not_seen_its_fills_vanish_is_stale_there(assignment: Assignment) -> None:
+    save(assignment, change(2, -1), fill(4, 2))
+    save(assignment, change(2, 1, version=1))
+
+    answer = save(assignment, change(4, 1, version=1))
+
+    assert statuses(answer) == ["stale"]
+
+
+def test_save_of_one_batch_undoes_what_one_batch_did(assignment: Assignment) -> None:
+    save(assignment, change(2, -1), fill(4, 2))
+    save(assignment, change(2, 1, version=1))
+
+    answer = save(assignment, change(2, -1, version=2), fill(4, 2, version=2))
+
+    assert statuses(answer) == ["saved", "saved"]
+    assert [one["value"] for one in answer["labels"]] == [-1, -1, None, None]
+
+
+def test_explicit_label_is_never_changed_by_the_rule(assignment: Assignment) -> None:
+    save(assignment, change(2, -1), change(4, 0), change(6, -1), change(8, 1))
+
+    answer = save(assignment, change(2, None, version=1))
+
+    assert [one["value"] for one in answer["labels"]] == [None, 0, -1, 1]
+    assert shown(answer, 6)["root"] == 6
+
+
+def test_user_turn_suspends_a_run_where_the_subset_says_so(cast: Cast) -> None:
+    record = people.make_record(steps=3)
+    record["messages"].insert(4, {"role": "user", "content": "And now?"})
+    (trajectory,) = people.import_records(cast.project, [record])
+    projects.update_subset(actor=cast.admin, subset=trajectory.subset, suspend_on_user_turn=True)
+    assignment = people.claim(cast.ann, cast.project)
+
+    answer = save(assignment, change(2, -1), fill(5, 2))
+
+    assert statuses(answer) == ["saved", "refused"]
+
+
+@pytest.mark.postgres
+def test_plus_one_is_carried_forward_only_where_the_project_says_so(cast: Cast) -> None:
+    people.import_records(cast.project, 1)
+    assignment = people.claim(cast.ann, cast.project)
+    confirmed = change(4, 1, source="propagated")
+    assert statuses(save(assignment, change(2, 1), confirmed)) == ["saved", "refused"]
+
+    projects.update_project(actor=cast.admin, project=cast.project, values={"carry_forward": True})
+
+    assert statuses(save(assignment, confirmed)) == ["saved"]
