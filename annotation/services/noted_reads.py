@@ -45,7 +45,7 @@ from annotation.reports.work import trajectory_list
 
 from . import exposures
 
-Erring = TypeVar("Erring", predicted_records.Listed, scores.Erring)
+Erring = TypeVar("Erring", predicted_records.ListedRecord, scores.ErringTrajectory)
 
 
 def costs_the_claim(*, actor: User, trajectory: Trajectory) -> bool:
@@ -96,7 +96,7 @@ def case(*, actor: User, adjudication: Adjudication) -> side_by_side.SideBySide:
     return page
 
 
-def discussion(*, actor: User, row: Discussion) -> discussions.DiscussionView:
+def discussion(*, actor: User, row: Discussion) -> discussions.ReadableDiscussion:
     """A discussion with the labels of "A" and "B" and, once it is resolved, the consensus; to those who take
     part in it. Denied for anybody else.
 
@@ -234,7 +234,7 @@ def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.RecordedCall:
 
 
 def agreement_steps(
-    *, actor: User, project: Project, steps: step_lists.Steps, chosen: Sequence[int]
+    *, actor: User, project: Project, steps: step_lists.DifferingSteps, chosen: Sequence[int]
 ) -> list[step_lists.LabelsOfStep]:
     """Some of the steps that a number of the agreement page is made of, with their labels; `chosen` are their
     numbers in the list. Without those of trajectories that the person is labelling at present. For admins;

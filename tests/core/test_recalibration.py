@@ -12,7 +12,7 @@ from annotation.core.figures.folds import deal
 from annotation.core.scoring import MISSING, Predictions, ReleasedLabels, recalibration, scores
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.fitted import kept, read
-from annotation.core.scoring.ranks import Change, changes
+from annotation.core.scoring.ranks import FigureChange, changes
 from annotation.core.scoring.recalibration import of_project, recalibrated, stacked
 from annotation.core.scoring.scores import estimated
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
@@ -158,7 +158,7 @@ def test_change_of_a_share_ends_at_a_hundred_points() -> None:
         found = estimated(released, task_sums(released, judge)[None])[figure]
         (same,) = changes(found, found)
         assert same is not None and same.most == most
-    assert (Change(0.645, 0.509, 1.0).high, Change(-0.645, 0.509, 1.0).low) == (1.0, -1.0)
+    assert (FigureChange(0.645, 0.509, 1.0).high, FigureChange(-0.645, 0.509, 1.0).low) == (1.0, -1.0)
 
 
 @pytest.mark.published

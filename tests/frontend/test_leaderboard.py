@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Exposure, PredictionSet, Trajectory
-from annotation.reports.evaluation.leaderboard import Pair
+from annotation.reports.evaluation.leaderboard import ModelPair
 from annotation.services import evaluate
 from annotation.services import release as service
 from frontend.pages.evaluation.evaluation import names_at
@@ -223,8 +223,8 @@ def test_shares_below_nothing_have_a_minus_that_is_no_hyphen_and_nothing_has_non
 
 
 def test_pairs_that_do_not_hold_with_so_many_wrong_labels_are_grey():
-    def pair(tolerated: float | None) -> Pair:
-        return Pair("A", "B", 0.2, 0.1, 0.01, tolerated)
+    def pair(tolerated: float | None) -> ModelPair:
+        return ModelPair("A", "B", 0.2, 0.1, 0.01, tolerated)
 
     row = SimpleNamespace
     board = SimpleNamespace(pairs=(pair(0.03),), models=(row(name="A"), row(name="B"), row(name="C")))

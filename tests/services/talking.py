@@ -9,7 +9,7 @@ from annotation.reports.cases import discussions as reports
 from annotation.services import discuss, noted_reads
 
 
-def read(user: User, talk: Discussion) -> reports.DiscussionView:
+def read(user: User, talk: Discussion) -> reports.ReadableDiscussion:
     rows = Discussion.objects.select_related(
         "project", "trajectory__project", "trajectory__subset", "trajectory__task"
     )

@@ -22,7 +22,7 @@ RULES: Final = ("final", "pos_count", "pos_share", "two_stage")
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class RuleResult:
     """The result of one rule: tasks solved with ties averaged, and with ties to the lowest sample index."""
 
     averaged: float
@@ -38,7 +38,7 @@ class BestOfN:
     runs: int
     random: float
     oracle: int
-    rules: dict[str, Selection]
+    rules: dict[str, RuleResult]
 
     def as_json(self) -> dict[str, Any]:
         """Counts, and both ways to break ties under the name of each rule."""
@@ -76,7 +76,7 @@ def best_of_n(released: ReleasedLabels, said: Predictions) -> BestOfN:
     )
 
 
-def _selected(released: ReleasedLabels, score: FloatArray, solved: FloatArray) -> Selection:
+def _selected(released: ReleasedLabels, score: FloatArray, solved: FloatArray) -> RuleResult:
     task, n = released.task, released.n_tasks
     best = np.full(n, -np.inf)
     np.maximum.at(best, task, score)
@@ -85,7 +85,7 @@ def _selected(released: ReleasedLabels, score: FloatArray, solved: FloatArray) -
     # the first of each task, by sample index, then in the order of the release
     by_sample = chosen[np.lexsort((chosen, released.sample[chosen], task[chosen]))]
     first = by_sample[np.unique(task[by_sample], return_index=True)[1]]
-    return Selection(float(averaged), int(solved[first].sum()))
+    return RuleResult(float(averaged), int(solved[first].sum()))
 
 
 def _means(task: IntArray, values: FloatArray, n: int) -> FloatArray:

@@ -21,7 +21,7 @@ LENGTHS: Final = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, None))
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LengthScores:
     """Trajectories of `low` to `high` steps (None: and more), with the model's scores on them."""
 
     low: int
@@ -30,7 +30,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceAccuracy:
     """The `low`-th to `high`-th steps of trajectories, from 1: how many, and how many of them are right."""
 
     low: int
@@ -72,7 +72,7 @@ def offsets(released: ReleasedLabels, said: Predictions) -> FirstErrors:
     return FirstErrors(*(int(count) for count in counts))
 
 
-def by_length(released: ReleasedLabels, said: Predictions) -> list[Part]:
+def by_length(released: ReleasedLabels, said: Predictions) -> list[LengthScores]:
     """The scores over trajectories of about as many steps; lengths that do not occur are left out."""
     length = released.lengths()
     found = []
@@ -80,18 +80,18 @@ def by_length(released: ReleasedLabels, said: Predictions) -> list[Part]:
         chosen = _within(length, low, high)
         if chosen.any():
             part = released.only(chosen)
-            found.append(Part(low, high, scores(part, [said.only(released, chosen)])[0]))
+            found.append(LengthScores(low, high, scores(part, [said.only(released, chosen)])[0]))
     return found
 
 
-def by_position(released: ReleasedLabels, said: Predictions) -> list[Place]:
+def by_position(released: ReleasedLabels, said: Predictions) -> list[PlaceAccuracy]:
     """The number of right steps among the first, second …; places that do not occur are left out."""
     position, right = released.positions() + 1, released.value == said.steps
     found = []
     for low, high in LENGTHS:
         chosen = _within(position, low, high)
         if chosen.any():
-            found.append(Place(low, high, int(chosen.sum()), int(right[chosen].sum())))
+            found.append(PlaceAccuracy(low, high, int(chosen.sum()), int(right[chosen].sum())))
     return found
 
 

@@ -40,7 +40,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class ModelDifferences:
     """Every model against every other, (M, M): the difference, half the width of its 95 % interval, and the
     p-value of there being none. NaN where a figure or its interval is undefined; without a spread, a
     difference is certain."""
@@ -51,7 +51,7 @@ class Differences:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FigureChange:
     """The change of a model's figure, and half the width of its 95 % interval; None without one. `most`: no
     figure of its kind can change by more, and the interval ends there."""
 
@@ -87,14 +87,14 @@ class Rank:
         return {"pairwise": list(self.alone), "simultaneous": list(self.together)}
 
 
-def differences(found: Estimates) -> Differences:
+def differences(found: Estimates) -> ModelDifferences:
     """Every pair of models on one figure."""
     value, error, degrees = _pairs(found)
     half = np.where(error > 0, scipy.special.stdtrit(degrees, UPPER) * error, 0.0)
-    return Differences(value, np.where(np.isnan(value), np.nan, half), _p_values(value, error, degrees))
+    return ModelDifferences(value, np.where(np.isnan(value), np.nan, half), _p_values(value, error, degrees))
 
 
-def changes(before: Estimates, after: Estimates) -> list[Change | None]:
+def changes(before: Estimates, after: Estimates) -> list[FigureChange | None]:
     """The change of one figure of each model, task by task; None where it is undefined."""
     apart = after.influence - before.influence
     variance = (apart**2).sum(axis=-1)
@@ -105,7 +105,7 @@ def changes(before: Estimates, after: Estimates) -> list[Change | None]:
     half[spread] = quantile * np.sqrt(variance[spread])
     most = 1.0 if before.figure.percent else 2.0  # shares lie in 0 … 1, other figures in −1 … 1
     return [
-        None if np.isnan(value) else Change(float(value), None if np.isnan(wide) else float(wide), most)
+        None if np.isnan(value) else FigureChange(float(value), None if np.isnan(wide) else float(wide), most)
         for value, wide in zip(after.value - before.value, half, strict=True)
     ]
 

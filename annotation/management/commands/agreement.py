@@ -6,7 +6,7 @@ from typing import Any
 from annotation.core.agreement.figures import FIGURES
 from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.agreement.report import Part, agreement, as_json
+from annotation.reports.agreement.report import AgreementPart, agreement, as_json
 
 
 class Command(OperatorCommand):
@@ -30,7 +30,7 @@ class Command(OperatorCommand):
             f"{states['adjudicated']:,} adjudicated, {states['labelling']:,} still being labelled."
         )
 
-    def _table(self, part: Part) -> None:
+    def _table(self, part: AgreementPart) -> None:
         self.stdout.write(f"{part.name or 'all subsets'} (n = {part.steps.n:,})")
         for name, measure in part.steps.figures.items():
             self.stdout.write(f"  {FIGURES[name].title:<28}{measure_text(measure)}")

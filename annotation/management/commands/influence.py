@@ -6,9 +6,9 @@ from typing import Any
 from annotation.core.influence.arm_figures import ArmDifference
 from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.influence.experiment_report import Tested, Trial
+from annotation.reports.influence.experiment_report import ExperimentReport, TestedContrast
 from annotation.reports.influence.influence_json import as_json
-from annotation.reports.influence.report import Contrast, Influence, Line
+from annotation.reports.influence.report import ComparisonLine, Contrast, Influence
 from annotation.reports.shared.label_changes import ChangeRates
 from annotation.services.interim import influence
 
@@ -61,7 +61,7 @@ class Command(OperatorCommand):
         for rates in report.change_rates:
             self._change_rates(rates)
 
-    def _trial(self, trial: Trial) -> None:
+    def _trial(self, trial: ExperimentReport) -> None:
         look = trial.look
         self.stdout.write(
             f"look {look.number}: {look.settled:,} of {counted(look.planned, 'trajectory')} settled, "
@@ -91,7 +91,7 @@ class Command(OperatorCommand):
             self.stdout.write(f"    {name:<10}{measure_text(getattr(changes, name))}")
 
 
-def _who(line: Line | Contrast) -> str:
+def _who(line: ComparisonLine | Contrast) -> str:
     return line.judge or NAMES[line.who]
 
 
@@ -102,13 +102,13 @@ def _difference_text(difference: ArmDifference) -> str:
     return f"{measure_text(difference.measure)}; could have shown {could}"
 
 
-def _tested_name(tested: Tested) -> str:
+def _tested_name(tested: TestedContrast) -> str:
     arms = f"{' with '.join(tested.effect.arms)} − {' with '.join(tested.effect.base)}"
     primary = " (primary)" if tested.primary else ""
     return f"{arms}{primary}, {tested.judge or NAMES[tested.effect.who]}"
 
 
-def _tested_text(tested: Tested) -> str:
+def _tested_text(tested: TestedContrast) -> str:
     fit = tested.effect.measured
     if tested.effect.fit is None or fit is None or tested.level is None:
         value = "–" if tested.effect.fit is None else f"{tested.effect.fit.value:+.4f}"

@@ -7,7 +7,13 @@ from annotation.core.figures.measure import MIN_TASKS
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.management.base import OperatorCommand, add_release, counted, find_release, measure_text
 from annotation.policies import OPERATOR
-from annotation.reports.evaluation.leaderboard import Cell, RecalibratedCell, Row, as_json, leaderboard
+from annotation.reports.evaluation.leaderboard import (
+    LeaderboardCell,
+    LeaderboardRow,
+    RecalibratedCell,
+    as_json,
+    leaderboard,
+)
 
 SHOWN = {
     "step_accuracy": "StepAcc",
@@ -39,7 +45,7 @@ class Command(OperatorCommand):
         pending = " Recalibrated figures are still being worked out." if board.pending else ""
         self.summary(f"{counted(len(board.models), 'model')} on release {release.version}.{pending}")
 
-    def _row(self, row: Row) -> None:
+    def _row(self, row: LeaderboardRow) -> None:
         self.stdout.write(row.name)
         self._cell("all of these" if len(row.subsets) > 1 else "", row.overall)
         if row.recalibrated is not None:
@@ -54,7 +60,7 @@ class Command(OperatorCommand):
             by = "" if change is None else f"  changed by {change.value:+.4f}"
             self.stdout.write(f"    {title:<12}{measure_text(cell.scores.figures[name])}{by}")
 
-    def _cell(self, part: str, cell: Cell) -> None:
+    def _cell(self, part: str, cell: LeaderboardCell) -> None:
         if part:
             self.stdout.write(f"  {part}")
         for name, title in SHOWN.items():

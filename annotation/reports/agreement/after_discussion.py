@@ -10,13 +10,13 @@ from annotation.core.agreement.after_discussion import OUTCOME, RevisedLabels
 from annotation.core.vocabulary import AssignmentState
 
 from ..shared.integer_rows import integer_rows
-from .paired_labels import Kept
+from .paired_labels import KeptLabels
 
 State = tuple[int, int]
 """The number of a project's revisions, and the newest: they are only ever added."""
 
 
-def revised_labels(project: m.Project, kept: Kept) -> tuple[RevisedLabels, State]:
+def revised_labels(project: m.Project, kept: KeptLabels) -> tuple[RevisedLabels, State]:
     """Every change of mind in a project. One query, two when there are new ones."""
     rows = m.Revision.objects.filter(
         assignment__project=project, assignment__state=AssignmentState.SUBMITTED

@@ -19,11 +19,11 @@ from annotation.core.agreement.pairs import BoolArray
 from annotation.core.agreement.summary import Summary
 from annotation.core.figures.measure import IntArray
 
-from .cuts import Selection, View, select, select_outcomes, select_rows
+from .cuts import LabelSelection, LabelView, select, select_outcomes, select_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class SelectedCounts:
     """The labels that a selection leaves, counted: which rows (None: all), which of their steps and outcomes
     (None: all that are paired), whether each pair of annotators counts as if it were alone, the counts of
     steps and of outcomes, and the row that each of these is of."""
@@ -39,7 +39,7 @@ class Counted:
     outcome_rows: IntArray
 
     @classmethod
-    def of(cls, view: View, selection: Selection) -> Counted:
+    def of(cls, view: LabelView, selection: LabelSelection) -> SelectedCounts:
         """Take the counts that a selection leaves; only where it takes some steps of a trajectory and leaves
         others, count anew."""
         counted, chosen = view.counted, select_rows(view, selection)
@@ -79,7 +79,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
+class OtherCounts:
     """Counts of other labels than all blind ones. `changed` and `outcomes_changed` have the subset of each
     pair of labels that is not what it was."""
 
@@ -101,7 +101,7 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class OtherFigures:
     """Figures of other labels than all blind ones. `changed` and `outcomes_changed`: how many pairs of labels
     are not what they were."""
 
@@ -110,12 +110,12 @@ class Beside:
     changed: int = 0
     outcomes_changed: int = 0
 
-    def without_people(self) -> Beside:
+    def without_people(self) -> OtherFigures:
         """The same figures with nothing of any one person."""
         return replace(self, steps=self.steps.without_people(), outcomes=self.outcomes.without_people())
 
 
-def after_discussion(labels: Counted, changes: RevisedLabels) -> Other | None:
+def after_discussion(labels: SelectedCounts, changes: RevisedLabels) -> OtherCounts | None:
     """The same labels as their authors hold them after discussion; None where nobody changed any of them."""
     if not len(changes):
         return None
@@ -126,7 +126,7 @@ def after_discussion(labels: Counted, changes: RevisedLabels) -> Other | None:
     after = revised(before, changes)
     anew = CountedRows.of(after, keep, outcome_keep, alone=labels.alone)
     outcomes, outcomes_after = before.of_outcomes(), after.of_outcomes()
-    found = Other(
+    found = OtherCounts(
         joined(labels.steps.where(~here[labels.step_rows]), anew.counts(anew.steps)[0]),
         joined(labels.outcomes.where(~here[labels.outcome_rows]), anew.counts(anew.outcomes)[0]),
         _subsets(before, changed(before.steps, after.steps) & before.paired(keep)),
@@ -135,7 +135,7 @@ def after_discussion(labels: Counted, changes: RevisedLabels) -> Other | None:
     return found if len(found.changed) or len(found.outcomes_changed) else None
 
 
-def untouched(labels: Counted) -> Other | None:
+def untouched(labels: SelectedCounts) -> OtherCounts | None:
     """Pairs of labels of which both are untouched, each pair alone, as the cut by exposure counts them; None
     where these are all."""
     touched, outcome_touched = labels.counted.touched.T > 0
@@ -146,7 +146,7 @@ def untouched(labels: Counted) -> Other | None:
     blank = (rows.steps & label_pair_codec.TOUCHED) == 0
     anew = CountedRows.of(rows, blank if keep is None else blank & keep, alone=True)
     none = np.zeros(0, dtype=np.int64)
-    return Other(
+    return OtherCounts(
         joined(labels.steps.where(~here[labels.step_rows]).as_only_pairs(), anew.counts(anew.steps)[0]),
         outcomes.as_only_pairs(),
         none,

@@ -57,7 +57,7 @@ NO_MODEL: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CutPart:
     """One part of a cut: `number` is its code in the arrays. `title` is empty where the key says it all."""
 
     key: str
@@ -66,7 +66,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Arms:
+class TaskArms:
     """The arms of tasks in the experiment: `task` sorted, `number` an index into `experiment.ARMS`."""
 
     task: IntArray
@@ -74,7 +74,7 @@ class Arms:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class LabelView:
     """Paired labels as one person may see them, with the names of what is in them. `changes` is what was
     changed in discussions; `occurring` has the codes of the parts of each cut of trajectories. Of the same
     paired labels and the same `state` every figure is the same. `without`: trajectories that are left out
@@ -88,7 +88,7 @@ class View:
     state: Hashable
     changes: RevisedLabels
     occurring: Mapping[str, Sequence[int]]
-    arms: Arms | None = None
+    arms: TaskArms | None = None
     without: tuple[int, ...] = ()
 
     @property
@@ -100,13 +100,13 @@ class View:
         """The code of each row's part of a cut of trajectories."""
         return codes(self.rows, cut, self.arms)
 
-    def parts(self, cut: str) -> list[Part]:
+    def parts(self, cut: str) -> list[CutPart]:
         """The parts of a cut that occur, in their order."""
         if cut in STEP_CUTS:
-            return [Part(key, number) for number, key in enumerate(STEP_CUTS[cut])]
+            return [CutPart(key, number) for number, key in enumerate(STEP_CUTS[cut])]
         return sorted(
             (
-                Part(key, code, title)
+                CutPart(key, code, title)
                 for code in self.occurring[cut]
                 for key, title in [self._named(cut, code)]
             ),
@@ -130,7 +130,7 @@ class View:
         return f"{first}-{second}", " · ".join(names)
 
 
-def codes(rows: PairedRows, cut: str, arms: Arms | None) -> IntArray:
+def codes(rows: PairedRows, cut: str, arms: TaskArms | None) -> IntArray:
     """The code of each row's part of a cut of trajectories."""
     if cut == "pair":
         return rows.first * PAIR + rows.second
@@ -143,7 +143,7 @@ def codes(rows: PairedRows, cut: str, arms: Arms | None) -> IntArray:
     return column
 
 
-def occurring(rows: PairedRows, cuts: Iterable[str], arms: Arms | None) -> dict[str, list[int]]:
+def occurring(rows: PairedRows, cuts: Iterable[str], arms: TaskArms | None) -> dict[str, list[int]]:
     """The codes of the parts of each cut of trajectories that there are rows of."""
     codes_of = {}
     for cut in cuts:
@@ -156,10 +156,10 @@ def occurring(rows: PairedRows, cuts: Iterable[str], arms: Arms | None) -> dict[
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class LabelSelection:
     """The selected parts of cuts, by cut, and further conditions on listed steps. Hashable. Hashable."""
 
-    parts: tuple[tuple[str, Part], ...] = ()
+    parts: tuple[tuple[str, CutPart], ...] = ()
     listed: tuple[tuple[str, str], ...] = ()
     asked: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
 
@@ -173,12 +173,12 @@ class Selection:
         """Whether it takes some pairs of annotators of a step and leaves others."""
         return any(name in ALONE for name, _ in self.parts)
 
-    def part(self, cut: str) -> Part | None:
+    def part(self, cut: str) -> CutPart | None:
         """The part of a cut that is asked for."""
         return dict(self.parts).get(cut)
 
 
-def parse(view: View, asked: Mapping[str, str], *, lists: bool = False) -> Selection:
+def parse(view: LabelView, asked: Mapping[str, str], *, lists: bool = False) -> LabelSelection:
     """Filters from text: names of cuts with keys of their parts. Raises Invalid for an unknown filter or
     part."""
     parts, listed = [], []
@@ -195,7 +195,7 @@ def parse(view: View, asked: Mapping[str, str], *, lists: bool = False) -> Selec
             listed.append((name, value))
         else:
             raise _refused(translatable("There is no filter “{name}”."), name, value)
-    return Selection(tuple(parts), tuple(listed), given)
+    return LabelSelection(tuple(parts), tuple(listed), given)
 
 
 def _refused(sentence: Translatable, name: str, value: str) -> Invalid:
@@ -205,7 +205,7 @@ def _refused(sentence: Translatable, name: str, value: str) -> Invalid:
     )
 
 
-def _known(view: View, name: str, value: str) -> bool:
+def _known(view: LabelView, name: str, value: str) -> bool:
     if name == "place":
         return value in {str(place) for place in range(1, PLACES + 1)}
     if name == "labels":
@@ -222,13 +222,13 @@ def _known(view: View, name: str, value: str) -> bool:
     return value in only.get(name, ("1",))
 
 
-def select_rows(view: View, selection: Selection) -> BoolArray | None:
+def select_rows(view: LabelView, selection: LabelSelection) -> BoolArray | None:
     """A mask (rows,) of the rows that the cuts of a selection leave; None: all."""
     masks = [view.codes(cut) == part.number for cut, part in selection.parts if cut not in STEP_CUTS]
     return np.logical_and.reduce(masks) if masks else None
 
 
-def select(view: View, selection: Selection) -> tuple[PairedRows, BoolArray | None]:
+def select(view: LabelView, selection: LabelSelection) -> tuple[PairedRows, BoolArray | None]:
     """The rows that the cuts of a selection leave, and which of their steps, (steps,); None: all that are
     paired."""
     chosen = select_rows(view, selection)
@@ -237,7 +237,7 @@ def select(view: View, selection: Selection) -> tuple[PairedRows, BoolArray | No
     return rows, (np.logical_and.reduce(masks) if masks else None)
 
 
-def select_outcomes(rows: PairedRows, selection: Selection) -> tuple[PairedRows, BoolArray | None]:
+def select_outcomes(rows: PairedRows, selection: LabelSelection) -> tuple[PairedRows, BoolArray | None]:
     """The outcomes of selected rows as rows of one step, and which of them; None: all that are paired. Of
     the cuts of steps only exposure says something of an outcome; the others leave none."""
     outcomes = rows.of_outcomes()

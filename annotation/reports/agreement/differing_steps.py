@@ -24,7 +24,7 @@ from annotation.core.trajectories.messages import message_beginning
 from annotation.core.vocabulary import AssignmentState
 from annotation.policies import Actor, require
 
-from .cuts import DIFFERENCES, Selection, View, parse, select, select_outcomes
+from .cuts import DIFFERENCES, LabelSelection, LabelView, parse, select, select_outcomes
 from .report import view_of
 
 MOST_TEXT: Final = 600
@@ -68,12 +68,12 @@ _NOW: Final = ("first_now", "second_now")
 
 
 @dataclass
-class Steps:
+class DifferingSteps:
     """The steps that a selection leaves, in order. `count` is the n of the figure whose steps these are;
     `starts` and `ends` say where each of them is in `columns`, which has a row for each pair of labels."""
 
-    view: View
-    selection: Selection
+    view: LabelView
+    selection: LabelSelection
     starts: IntArray = field(repr=False)
     ends: IntArray = field(repr=False)
     columns: Mapping[str, IntArray] = field(repr=False)
@@ -171,7 +171,9 @@ def _texts(places: Iterable[tuple[int, int | None]]) -> dict[tuple[int, int | No
     return found
 
 
-def steps(*, viewer: Actor, project: m.Project, asked: Mapping[str, str], sort: str = STEP_SORTS[0]) -> Steps:
+def steps(
+    *, viewer: Actor, project: m.Project, asked: Mapping[str, str], sort: str = STEP_SORTS[0]
+) -> DifferingSteps:
     """The steps that filters leave, for those who may know pairs of annotators. Four queries and those of
     the permission, one more with a reason, more when there are new labels (`agreement.view_of`). Raises
     Denied, and Invalid for an unknown filter or order."""
@@ -212,7 +214,7 @@ def steps(*, viewer: Actor, project: m.Project, asked: Mapping[str, str], sort: 
         starts = distinct(columns["trajectory"], columns["ordinal"])[0]
     ends = np.append(starts[1:], len(order))
     order = _order(columns, starts, sort)
-    return Steps(view, selection, starts[order], ends[order], columns)
+    return DifferingSteps(view, selection, starts[order], ends[order], columns)
 
 
 def _order(columns: Mapping[str, IntArray], starts: IntArray, sort: str) -> IntArray:
@@ -251,7 +253,7 @@ def _with_reason(
 
 
 def _unit(
-    rows: PairedRows, keep: BoolArray | None, selection: Selection, listed: Mapping[str, str]
+    rows: PairedRows, keep: BoolArray | None, selection: LabelSelection, listed: Mapping[str, str]
 ) -> BoolArray:
     """A mask of the pairs of labels behind a figure, or behind a bar of the first errors."""
     pairs = rows.pairs(keep, alone=selection.alone)

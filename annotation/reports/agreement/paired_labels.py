@@ -43,7 +43,7 @@ NAMES: Final = tuple(name.removesuffix("_id") for name in COLUMNS)
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptLabels:
     """A project's paired labels in memory with their counts, and what was worked out from them."""
 
     count: int
@@ -70,11 +70,11 @@ class Kept:
         return made
 
 
-in_memory: OrderedDict[int, Kept] = OrderedDict()
+in_memory: OrderedDict[int, KeptLabels] = OrderedDict()
 _lock = Lock()
 
 
-def paired_rows(project: m.Project) -> Kept:
+def paired_rows(project: m.Project) -> KeptLabels:
     """All paired labels of a project. One query, two when there are new ones."""
     stored = m.PairedLabels.objects.filter(project=project)
     found = stored.order_by().aggregate(count=Count("pk"), newest=Max("pk"))
@@ -90,15 +90,15 @@ def paired_rows(project: m.Project) -> Kept:
     return kept
 
 
-def _renewed(stored: Any, kept: Kept | None, count: int, newest: int) -> Kept:
+def _renewed(stored: Any, kept: KeptLabels | None, count: int, newest: int) -> KeptLabels:
     """The kept labels with those added since; read whole when something else happened than adding."""
     if kept is not None and newest > kept.newest:
         added = _read(stored.filter(pk__gt=kept.newest, pk__lte=newest), kept.rows.models)
         # rows of a transaction that began earlier and ended later have smaller ids
         if len(kept.rows) + len(added) == count:
-            return Kept(count, newest, kept.counted.joined(CountedRows.in_blocks(added)))
+            return KeptLabels(count, newest, kept.counted.joined(CountedRows.in_blocks(added)))
     rows = _read(stored.filter(pk__lte=newest), ())
-    return Kept(len(rows), newest, CountedRows.in_blocks(rows))
+    return KeptLabels(len(rows), newest, CountedRows.in_blocks(rows))
 
 
 def _read(stored: Any, models: tuple[str, ...]) -> PairedRows:

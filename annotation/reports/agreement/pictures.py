@@ -19,21 +19,21 @@ from annotation.core.figures.confusion import SIZE
 from annotation.core.figures.grouping import distinct
 from annotation.core.figures.measure import IntArray, Measure
 
-from .beside import Counted
-from .cuts import ALONE, Part, View, codes
+from .beside import SelectedCounts
+from .cuts import ALONE, CutPart, LabelView, codes
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CutFigure:
     """The figure of one part of a cut; `n` counts its pairs of labels."""
 
-    part: Part
+    part: CutPart
     n: int
     measure: Measure
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceCounts:
     """The steps at one place in their trajectories (the last of `PLACES`: there and beyond) of one subset:
     how many pairs of labels, and how many of them differ."""
 
@@ -50,13 +50,13 @@ class Pictures:
 
     figure: str
     cut: str
-    groups: tuple[Group, ...]
-    weeks: tuple[Group, ...]
-    places: tuple[tuple[str, tuple[Place, ...]], ...]
+    groups: tuple[CutFigure, ...]
+    weeks: tuple[CutFigure, ...]
+    places: tuple[tuple[str, tuple[PlaceCounts, ...]], ...]
     annotators: tuple[tuple[int, tuple[int, ...]], ...]
 
 
-def pictures(view: View, labels: Counted, cut: str, figure: str) -> Pictures:
+def pictures(view: LabelView, labels: SelectedCounts, cut: str, figure: str) -> Pictures:
     """Work out what the pictures show, cut by `cut`."""
     weeks = _groups(view, labels, "week", figure) if view.with_people else ()
     return Pictures(
@@ -69,17 +69,17 @@ def pictures(view: View, labels: Counted, cut: str, figure: str) -> Pictures:
     )
 
 
-def _groups(view: View, labels: Counted, cut: str, figure: str) -> tuple[Group, ...]:
+def _groups(view: LabelView, labels: SelectedCounts, cut: str, figure: str) -> tuple[CutFigure, ...]:
     count = _steps_of(labels, cut) if cut in STEP_CUTS else _rows_of(view, labels, cut)
     found = [(part, count(part)) for part in view.parts(cut)]
     return tuple(
-        Group(part, int(counts.sums[:, TABLE].sum()), figure_of(counts, figure))
+        CutFigure(part, int(counts.sums[:, TABLE].sum()), figure_of(counts, figure))
         for part, counts in found
         if len(counts)
     )
 
 
-def _rows_of(view: View, labels: Counted, cut: str) -> Callable[[Part], Counts]:
+def _rows_of(view: LabelView, labels: SelectedCounts, cut: str) -> Callable[[CutPart], Counts]:
     """The counts of the rows in one part of a cut of trajectories: the columns that outcomes have too, which
     are all that headlines read."""
     every = replace(labels.steps, sums=labels.steps.sums[:, : len(OUTCOME_COLUMNS)])
@@ -87,7 +87,7 @@ def _rows_of(view: View, labels: Counted, cut: str) -> Callable[[Part], Counts]:
     order = np.argsort(code, kind="stable")
     ordered = code[order]
 
-    def of(part: Part) -> Counts:
+    def of(part: CutPart) -> Counts:
         begin, end = np.searchsorted(ordered, [part.number, part.number + 1])
         counts = every if end - begin == len(order) else every.where(order[begin:end])
         return counts.as_only_pairs() if cut in ALONE else counts
@@ -95,26 +95,26 @@ def _rows_of(view: View, labels: Counted, cut: str) -> Callable[[Part], Counts]:
     return of
 
 
-def _steps_of(labels: Counted, cut: str) -> Callable[[Part], Counts]:
+def _steps_of(labels: SelectedCounts, cut: str) -> Callable[[CutPart], Counts]:
     """The counts of the steps in one part of a cut of steps: counted anew."""
     rows = labels.rows
     number, alone = rows.step_cut(cut), labels.alone or cut in ALONE
 
-    def of(part: Part) -> Counts:
+    def of(part: CutPart) -> Counts:
         here = number == part.number
         return count_step_pairs(rows.pairs(here if labels.keep is None else here & labels.keep, alone=alone))
 
     return of
 
 
-def _places(view: View, labels: Counted) -> tuple[tuple[str, tuple[Place, ...]], ...]:
+def _places(view: LabelView, labels: SelectedCounts) -> tuple[tuple[str, tuple[PlaceCounts, ...]], ...]:
     subset, places = labels.counted.rows.subset, labels.counted.places.T
     found = []
     for pk, name in view.subsets.items():
         here = subset == pk if labels.chosen is None else (subset == pk) & labels.chosen
         sums = places.compress(here, axis=1).sum(axis=1, dtype=np.int64).tolist()
         if any(sums):
-            row = [Place(place + 1, sums[place], sums[PLACES + place]) for place in range(PLACES)]
+            row = [PlaceCounts(place + 1, sums[place], sums[PLACES + place]) for place in range(PLACES)]
             found.append((name, tuple(row)))
     return tuple(found)
 
@@ -146,6 +146,6 @@ def pictures_json(shown: Pictures, people: Mapping[int, str]) -> dict[str, Any]:
     }
 
 
-def _group_json(group: Group) -> dict[str, Any]:
+def _group_json(group: CutFigure) -> dict[str, Any]:
     title = {"title": group.part.title} if group.part.title else {}
     return {"key": group.part.key, **title, "n": group.n, "figure": group.measure.as_json()}

@@ -33,9 +33,9 @@ from annotation.policies import Actor, allowed, deals_people, require
 
 from ..shared import influence_rows
 from .after_discussion import revised_labels
-from .beside import Beside, Counted, Other, after_discussion, untouched
-from .cuts import CUTS, FOR_ALL, PAIR, Arms, Selection, View, occurring, parse
-from .paired_labels import Kept, paired_rows
+from .beside import OtherCounts, OtherFigures, SelectedCounts, after_discussion, untouched
+from .cuts import CUTS, FOR_ALL, PAIR, LabelSelection, LabelView, TaskArms, occurring, parse
+from .paired_labels import KeptLabels, paired_rows
 from .pictures import Pictures, pictures, pictures_json
 
 FEWEST = 5
@@ -43,7 +43,7 @@ FEWEST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AgreementPart:
     """The figures of one subset, or of all together (`name` empty).
 
     `after_discussion`: those of the same labels as their authors hold them after discussion, None where
@@ -54,10 +54,10 @@ class Part:
     steps: Summary
     outcomes: Summary
     states: dict[str, int]
-    after_discussion: Beside | None = None
-    untouched: Beside | None = None
+    after_discussion: OtherFigures | None = None
+    untouched: OtherFigures | None = None
 
-    def without_people(self) -> Part:
+    def without_people(self) -> AgreementPart:
         """The same figures without anything of a single person."""
         return replace(
             self,
@@ -78,10 +78,10 @@ class Agreement:
     """
 
     project: m.Project
-    overall: Part
-    subsets: tuple[Part, ...]
-    view: View
-    selection: Selection
+    overall: AgreementPart
+    subsets: tuple[AgreementPart, ...]
+    view: LabelView
+    selection: LabelSelection
     pictures: Pictures
     with_people: bool = True
 
@@ -109,12 +109,12 @@ class _Figures:
 
     steps: dict[str, Summary]
     outcomes: dict[str, Summary]
-    after_discussion: dict[str, Beside]
-    untouched: dict[str, Beside]
+    after_discussion: dict[str, OtherFigures]
+    untouched: dict[str, OtherFigures]
     pictures: Pictures
 
 
-def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
+def view_of(viewer: Actor, project: m.Project) -> tuple[LabelView, KeptLabels]:
     """A project's paired labels as the viewer may see them. Four queries and those of the permission; one
     more when there are new labels, one when there are new changes of mind, one for the arms of an experiment,
     one for adjudicators.
@@ -134,7 +134,7 @@ def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
         counted = kept.result(("few", own), lambda: _shared(kept, own))
         parts = kept.result(("parts", own), lambda: occurring(counted.rows, FOR_ALL, None))
         known = (*state, own)
-        return View(counted, subsets, {}, FOR_ALL, with_people, known, changes, parts, without=own), kept
+        return LabelView(counted, subsets, {}, FOR_ALL, with_people, known, changes, parts, without=own), kept
     # where people are dealt, the two of a pair are in different arms
     by_task = project.experiment_seed is not None and not deals_people(project)
     arms = kept.result(("arms", state), lambda: _arms(project)) if by_task else None
@@ -142,7 +142,7 @@ def view_of(viewer: Actor, project: m.Project) -> tuple[View, Kept]:
     parts = kept.result(("parts", True, state), lambda: occurring(kept.rows, cuts, arms))
     annotators = {who for pair in parts["pair"] for who in divmod(pair, PAIR)}
     people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
-    return View(kept.counted, subsets, people, cuts, with_people, state, changes, parts, arms), kept
+    return LabelView(kept.counted, subsets, people, cuts, with_people, state, changes, parts, arms), kept
 
 
 def _unresolved(viewer: Actor, project: m.Project) -> tuple[int, ...]:
@@ -153,16 +153,16 @@ def _unresolved(viewer: Actor, project: m.Project) -> tuple[int, ...]:
     return tuple(unresolved.values_list("trajectory", flat=True))
 
 
-def _shared(kept: Kept, without: tuple[int, ...]) -> CountedRows:
+def _shared(kept: KeptLabels, without: tuple[int, ...]) -> CountedRows:
     """Paired labels in which no pair of annotators shares fewer than `FEWEST` trajectories of a subset."""
     others = kept.counted.where(np.flatnonzero(~np.isin(kept.rows.trajectory, without)))
     return others.where(others.rows.shared_by_at_least(FEWEST))
 
 
-def _arms(project: m.Project) -> Arms:
+def _arms(project: m.Project) -> TaskArms:
     found = sorted(influence_rows.arms(project).items())
     number = [ARMS.index(Arm(name)) for _, name in found]
-    return Arms(np.array([task for task, _ in found], dtype=np.int64), np.array(number, dtype=np.int64))
+    return TaskArms(np.array([task for task, _ in found], dtype=np.int64), np.array(number, dtype=np.int64))
 
 
 def agreement(
@@ -191,10 +191,10 @@ def agreement(
     )
     states = cache(partial(_states, project, view.without))
 
-    def part(pk: int | None, name: str) -> Part:
+    def part(pk: int | None, name: str) -> AgreementPart:
         steps, outcomes = found.steps[name], found.outcomes[name]
         beside = found.after_discussion.get(name), found.untouched.get(name)
-        return Part(name, steps, outcomes, _lazy(lambda: _sum_states(states(), pk)), *beside)
+        return AgreementPart(name, steps, outcomes, _lazy(lambda: _sum_states(states(), pk)), *beside)
 
     chosen = selection.part("subset")
     names = view.subsets.items() if details else ()
@@ -210,15 +210,17 @@ def agreement(
     )
 
 
-def parse_cut(view: View, by: str) -> str:
+def parse_cut(view: LabelView, by: str) -> str:
     """The cut of that name, the subset when there is none. Raises Invalid for an unknown one."""
     if by and by not in view.cuts:
         raise Invalid(translatable("There is no cut “{name}”.", name=by[:40]), code="unknown_filter")
     return by or "subset"
 
 
-def _figures(view: View, selection: Selection, cut: str, intervals: bool, details: bool) -> _Figures:
-    labels = Counted.of(view, selection)
+def _figures(
+    view: LabelView, selection: LabelSelection, cut: str, intervals: bool, details: bool
+) -> _Figures:
+    labels = SelectedCounts.of(view, selection)
 
     def of(counts: Counts, with_pairs: bool) -> Summary:
         found = summarise(counts, with_intervals=intervals, with_pairs=with_pairs)
@@ -235,13 +237,13 @@ def _figures(view: View, selection: Selection, cut: str, intervals: bool, detail
             name: of(counts.where(counts.subset == pk), details) for pk, name in view.subsets.items()
         }
 
-    def beside(other: Other | None) -> dict[str, Beside]:
+    def beside(other: OtherCounts | None) -> dict[str, OtherFigures]:
         if other is None:
             return {}
         found = {}
         for pk, name in ((None, ""), *(view.subsets.items() if details else ())):
             steps, outcomes, *changed = other.of_subset(pk)
-            found[name] = Beside(of(steps, False), of(outcomes, False), *map(len, changed))
+            found[name] = OtherFigures(of(steps, False), of(outcomes, False), *map(len, changed))
         return found
 
     of_steps, of_outcomes = summaries(labels.steps), summaries(labels.outcomes)
@@ -299,7 +301,7 @@ def as_json(report: Agreement) -> dict[str, Any]:
     }
 
 
-def _part_json(part: Part, people: Mapping[int, str]) -> dict[str, Any]:
+def _part_json(part: AgreementPart, people: Mapping[int, str]) -> dict[str, Any]:
     steps = part.steps
     offsets = steps.offsets
     return {
@@ -332,7 +334,7 @@ def _part_json(part: Part, people: Mapping[int, str]) -> dict[str, Any]:
     }
 
 
-def _beside_json(found: Beside | None) -> dict[str, Any] | None:
+def _beside_json(found: OtherFigures | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
@@ -342,7 +344,7 @@ def _beside_json(found: Beside | None) -> dict[str, Any] | None:
     }
 
 
-def _after_json(found: Beside | None) -> dict[str, Any] | None:
+def _after_json(found: OtherFigures | None) -> dict[str, Any] | None:
     beside = _beside_json(found)
     if found is None or beside is None:
         return None

@@ -122,7 +122,7 @@ class DiscussionThread:
 
 
 @dataclass(frozen=True, slots=True)
-class DiscussionView:
+class ReadableDiscussion:
     """A discussion as one person reads it.
 
     `voice` is as whom they speak, `letter` theirs as an annotator; `open` whether anything can be said now,
@@ -144,7 +144,7 @@ class DiscussionView:
         return sum(thread.unread for thread in self.threads)
 
 
-def discussion(*, actor: User, row: Discussion) -> DiscussionView:
+def discussion(*, actor: User, row: Discussion) -> ReadableDiscussion:
     """A discussion with all its threads. A constant number of queries.
 
     `row` comes with its trajectory's project, subset and task. Raises Denied to whoever takes no part.
@@ -181,7 +181,7 @@ def discussion(*, actor: User, row: Discussion) -> DiscussionView:
     case = Adjudication.objects.filter(trajectory=row.trajectory).exclude(state=AdjudicationState.RELEASED)
     called = tuple(sorted(drawn.values())) + (("Adjudicator",) if case.exists() else ())
     is_open = row.trajectory.state == TrajectoryState.DISPUTED
-    return DiscussionView(
+    return ReadableDiscussion(
         discussion=row,
         shown=shown,
         threads=list(threads.values()),

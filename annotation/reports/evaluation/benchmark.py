@@ -30,7 +30,7 @@ class ModelPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class FigureRelation:
     """StepAcc against another figure (by name) over models, with Pearson's r."""
 
     figure: str
@@ -42,7 +42,7 @@ class Relation:
 class Benchmark:
     """Relations over the models that predict something of every subset, and the parts of the release."""
 
-    relations: tuple[Relation, ...]
+    relations: tuple[FigureRelation, ...]
     parts: tuple[Composition, ...]
 
 
@@ -60,7 +60,7 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
             if (x := each.figures[STEP]).value is not None and (y := each.figures[name]).value is not None
         ]
         r = pearson([point.step_accuracy for point in points], [point.other for point in points])
-        relations.append(Relation(name, tuple(points), r))
+        relations.append(FigureRelation(name, tuple(points), r))
     return Benchmark(tuple(relations), tuple(composition(board.released)))
 
 

@@ -16,17 +16,17 @@ from annotation.core.scoring.blind import human_scores
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.figures import RANKED
 from annotation.core.scoring.labels import BoolArray
-from annotation.core.scoring.ranks import Change, Rank, changes, differences, movable, ranks, tolerated
+from annotation.core.scoring.ranks import FigureChange, Rank, changes, differences, movable, ranks, tolerated
 from annotation.core.scoring.scores import STEP_ACCURACY, estimated, of_sums
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 
-from .leaderboard_entries import HUMAN, STACKED, Entry, entries
+from .leaderboard_entries import HUMAN, STACKED, LeaderboardEntry, entries
 from .seen_judges import seen_sets
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class LeaderboardCell:
     """One model on one part of a release; `ranks` by figure, None where it is not ranked."""
 
     scores: Scores
@@ -44,7 +44,7 @@ class RecalibratedCell:
     None where a figure is undefined."""
 
     scores: Scores
-    changes: dict[str, Change | None]
+    changes: dict[str, FigureChange | None]
 
     def as_json(self) -> dict[str, Any]:
         """Scores, and how they change."""
@@ -65,15 +65,15 @@ class Recalibrated:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LeaderboardRow:
     """A model, or what is none (`row` None). `subsets` are those that it predicts anything of; `overall`
     takes these together, and is ranked if they are `all_subsets` of the release. `recalibrated` is None until
     it is worked out, and for what is no model."""
 
     name: str
     row: PredictionSet | None
-    overall: Cell
-    subsets: dict[str, Cell]
+    overall: LeaderboardCell
+    subsets: dict[str, LeaderboardCell]
     all_subsets: bool
     recalibrated: Recalibrated | None
 
@@ -98,7 +98,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ModelPair:
     """Two models by name, the better one first: the difference of their StepAcc on the release, half the
     width of its interval, its p-value, and up to which share of wrong labels it holds (None: with none)."""
 
@@ -140,18 +140,18 @@ class Leaderboard:
 
     release: Release
     subsets: tuple[str, ...]
-    models: tuple[Row, ...]
-    stacked: Row | None
-    human: Row | None
+    models: tuple[LeaderboardRow, ...]
+    stacked: LeaderboardRow | None
+    human: LeaderboardRow | None
     labellings: int
-    baselines: tuple[Row, ...]
-    pairs: tuple[Pair, ...]
+    baselines: tuple[LeaderboardRow, ...]
+    pairs: tuple[ModelPair, ...]
     seen: frozenset[int]
     pending: bool
     human_known: bool
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[LeaderboardRow, ...]:
         """All of them."""
         between = [row for row in (self.stacked, self.human) if row is not None]
         return (*self.models, *between, *self.baselines)
@@ -161,7 +161,7 @@ class Leaderboard:
 class _Scored:
     """The scores of an entry on one part of the release."""
 
-    cell: Cell
+    cell: LeaderboardCell
     recalibrated: RecalibratedCell | None
 
 
@@ -169,7 +169,7 @@ class _Scored:
 class _Counted:
     """Entries with their counts by task, (E, T, COLUMNS), and those of the recalibrated ones among them."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[LeaderboardEntry]
     sums: FloatArray
     again: dict[int, FloatArray]
 
@@ -210,10 +210,14 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
 
 
 def _row(
-    released: ReleasedLabels, at: int, one: Entry, overall: _Scored, parts: dict[int, dict[int, _Scored]]
-) -> Row:
+    released: ReleasedLabels,
+    at: int,
+    one: LeaderboardEntry,
+    overall: _Scored,
+    parts: dict[int, dict[int, _Scored]],
+) -> LeaderboardRow:
     by_subset = {released.subsets[place]: parts[place][at] for place in sorted(one.covered)}
-    return Row(
+    return LeaderboardRow(
         one.name,
         one.row,
         overall.cell,
@@ -228,7 +232,9 @@ def _row(
     )
 
 
-def _human(released: ReleasedLabels, turns: Sequence[Predictions] | None) -> tuple[Row | None, int]:
+def _human(
+    released: ReleasedLabels, turns: Sequence[Predictions] | None
+) -> tuple[LeaderboardRow | None, int]:
     """The row of the blind human, which is never ranked, and of how many labellings it is made."""
     turns = turns or ()
     whole = human_scores(released, turns, np.ones(released.n_records, dtype=bool))
@@ -238,16 +244,20 @@ def _human(released: ReleasedLabels, turns: Sequence[Predictions] | None) -> tup
         name: human_scores(released, turns, released.subset == place)
         for place, name in enumerate(released.subsets)
     }
-    cells = {name: Cell(found[0], {}) for name, found in by_subset.items() if found is not None}
-    return Row(HUMAN, None, Cell(whole[0], {}), cells, len(cells) == len(released.subsets), None), whole[1]
+    cells = {name: LeaderboardCell(found[0], {}) for name, found in by_subset.items() if found is not None}
+    return LeaderboardRow(
+        HUMAN, None, LeaderboardCell(whole[0], {}), cells, len(cells) == len(released.subsets), None
+    ), whole[1]
 
 
-def _best_first(row: Row) -> tuple[float, str]:
+def _best_first(row: LeaderboardRow) -> tuple[float, str]:
     value = row.overall.scores.figures["step_accuracy"].value
     return (-value if value is not None else 1.0, row.name)
 
 
-def _pairs(released: ReleasedLabels, models: list[Entry], sums: FloatArray) -> tuple[Pair, ...]:
+def _pairs(
+    released: ReleasedLabels, models: list[LeaderboardEntry], sums: FloatArray
+) -> tuple[ModelPair, ...]:
     """Every pair of models that predict something of every subset, the largest difference first."""
     every = len(released.subsets)
     whole = [at for at, one in enumerate(models) if len(one.covered) == every]
@@ -260,7 +270,7 @@ def _pairs(released: ReleasedLabels, models: list[Entry], sums: FloatArray) -> t
         if value > 0 or (value == 0 and i < j):
             one, other = models[whole[i]], models[whole[j]]
             limit = tolerated(value, half, movable(released, one.said, other.said))
-            pairs.append(Pair(one.name, other.name, value, half, float(found.p[i, j]), limit))
+            pairs.append(ModelPair(one.name, other.name, value, half, float(found.p[i, j]), limit))
     return tuple(sorted(pairs, key=lambda pair: (-pair.difference, pair.better, pair.worse)))
 
 
@@ -278,7 +288,7 @@ def _overall(released: ReleasedLabels, counted: _Counted) -> dict[int, _Scored]:
         found = _on(released, counted, np.isin(released.subset, list(covered)), same)
         whole = len(covered) == len(released.subsets)
         for at, one in found.items():
-            unranked = Cell(one.cell.scores, dict.fromkeys(RANKED))
+            unranked = LeaderboardCell(one.cell.scores, dict.fromkeys(RANKED))
             cells[at] = one if whole else _Scored(unranked, one.recalibrated)
     return cells
 
@@ -304,12 +314,14 @@ def _on(
         before = {name: one.only(again) for name, one in every.items()}
         after = dict(zip(again, recalibrated_cells(part, made, sums_after, before), strict=True))
     return {
-        there[at]: _Scored(Cell(scores, {name: ranked[name].get(at) for name in RANKED}), after.get(at))
+        there[at]: _Scored(
+            LeaderboardCell(scores, {name: ranked[name].get(at) for name in RANKED}), after.get(at)
+        )
         for at, scores in enumerate(of_sums(part, said, sums, every))
     }
 
 
-def _ranked(chosen: list[Entry], every: dict[str, Estimates]) -> dict[str, dict[int, Rank | None]]:
+def _ranked(chosen: list[LeaderboardEntry], every: dict[str, Estimates]) -> dict[str, dict[int, Rank | None]]:
     """By figure the ranks of models, which are ranked against each other, by place."""
     models = [at for at, one in enumerate(chosen) if one.row is not None]
     if not models:
@@ -350,6 +362,6 @@ def as_json(board: Leaderboard) -> dict[str, Any]:
 
 
 def _parts_json(
-    overall: Cell | RecalibratedCell, subsets: Mapping[str, Cell | RecalibratedCell]
+    overall: LeaderboardCell | RecalibratedCell, subsets: Mapping[str, LeaderboardCell | RecalibratedCell]
 ) -> dict[str, Any]:
     return {"overall": overall.as_json(), "subsets": {name: cell.as_json() for name, cell in subsets.items()}}

@@ -33,7 +33,7 @@ TITLES: Final[dict[str, Translatable]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LeaderboardEntry:
     """One row of a leaderboard with its predictions, and the subsets (by place) that these are of; `row` is
     None for what is no model. `recalibrated`: the same model's predictions after recalibration, if there
     are."""
@@ -52,8 +52,8 @@ class LeaderboardEntries:
     fitted."""
 
     released: ReleasedLabels
-    models: list[Entry]
-    others: list[Entry]
+    models: list[LeaderboardEntry]
+    others: list[LeaderboardEntry]
     turns: list[Predictions] | None
     pending: bool
 
@@ -64,7 +64,7 @@ def entries(release: Release) -> LeaderboardEntries:
     released = index.released
     rows = list(PredictionSet.objects.filter(release=release).select_related("created_by").order_by("model"))
     models = [
-        Entry(
+        LeaderboardEntry(
             row.model,
             row,
             labels,
@@ -74,7 +74,7 @@ def entries(release: Release) -> LeaderboardEntries:
         for row, labels in zip(rows, predictions(released, rows), strict=True)
     ]
     others = [
-        Entry(name, None, labels, _covered(released, labels))
+        LeaderboardEntry(name, None, labels, _covered(released, labels))
         for name, labels in (
             (STACKED, read(index.stacked, released)),
             (ALWAYS_PLUS, always_plus(released)),

@@ -13,8 +13,8 @@ from annotation.core.scoring import Scores
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.details import (
     Costs,
-    Part,
-    Place,
+    LengthScores,
+    PlaceAccuracy,
     Worst,
     by_length,
     by_position,
@@ -36,7 +36,7 @@ WORST: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Erring:
+class ErringTrajectory:
     """A trajectory on which the model errs; `ordinal` is its place in the release."""
 
     ordinal: int
@@ -54,9 +54,9 @@ class ModelScores:
     recalibrated: RecalibratedCell | None
     confusion: IntArray
     offsets: FirstErrors
-    lengths: list[Part]
-    places: list[Place]
-    worst: list[Erring]
+    lengths: list[LengthScores]
+    places: list[PlaceAccuracy]
+    worst: list[ErringTrajectory]
     costs: Costs
 
 
@@ -85,7 +85,7 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
         lengths=by_length(released, said),
         places=by_position(released, said),
         worst=[
-            Erring(
+            ErringTrajectory(
                 int(ordinals[one.record]),
                 released.record_id[one.record],
                 released.subsets[released.subset[one.record]],

@@ -82,7 +82,7 @@ class FrozenRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedRecord:
     """A record in a list: its place in the release, how the model does on it, and how many of its steps are
     what was asked for (`indexes`: the first of them)."""
 
@@ -95,7 +95,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PredictedRecordFilter:
     """A filter of records: with steps of a `released` label that the model labels `predicted` (None: not at
     all), or whose first error the model sees in `first` (a class of FirstErrors). Nothing: those with an
     error of the model."""
@@ -189,7 +189,7 @@ def _reasons(row: PredictionSet, ordinal: int) -> dict[str, Any]:
     return found
 
 
-def model_records(*, actor: Actor, row: PredictionSet, asked: Asked) -> list[Listed]:
+def model_records(*, actor: Actor, row: PredictionSet, asked: PredictedRecordFilter) -> list[ListedRecord]:
     """The records of a list, those with the most wrong steps first (or with the most steps of the cell). One
     query and those of the permission; `row` comes with its release."""
     require(actor, "release.view", row.release)
@@ -216,7 +216,7 @@ def model_records(*, actor: Actor, row: PredictionSet, asked: Asked) -> list[Lis
     for at in steps.tolist():
         of_record.setdefault(int(whole.record[at]), []).append(int(whole.message_index[at]))
     return [
-        Listed(
+        ListedRecord(
             one.record,
             whole.record_id[one.record],
             whole.subsets[whole.subset[one.record]],

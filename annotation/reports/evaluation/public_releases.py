@@ -7,7 +7,7 @@ from typing import Any
 from annotation.models import Release
 from annotation.policies import OPERATOR, require_published
 
-from .leaderboard import Leaderboard, Row, leaderboard
+from .leaderboard import Leaderboard, LeaderboardRow, leaderboard
 from .leaderboard_entries import ALWAYS_PLUS, BASELINES, MAJORITY, STACKED, TRAINED
 
 # rows that are no model and no person either: nobody's labels are scored in public
@@ -24,7 +24,7 @@ def public_leaderboard(release: Release) -> Leaderboard | None:
     return leaderboard(actor=OPERATOR, release=release)
 
 
-def public_rows(board: Leaderboard) -> list[Row]:
+def public_rows(board: Leaderboard) -> list[LeaderboardRow]:
     """The models, and the baselines that are a rule and no person."""
     return [row for row in board.rows if row.row is not None or row.name in RULES]
 

@@ -73,7 +73,7 @@ class PairFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class TestedContrast:
     """A contrast with the two-sided level of its test and interval; None: at this look there is no test."""
 
     effect: core.Effect
@@ -101,12 +101,12 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ExperimentReport:
     """The report on an experiment that deals people on tasks."""
 
     arms: tuple[Arm, ...]
     look: LookState
-    tested: tuple[Tested, ...]
+    tested: tuple[TestedContrast, ...]
     fates: tuple[ArmFate, ...]
     pairs: tuple[PairFigures, ...]
 
@@ -126,7 +126,7 @@ def trial(
     said: Integers,
     became: Sequence[ArmFate],
     rng: np.random.Generator,
-) -> Trial:
+) -> ExperimentReport:
     """From labels, the arm of each (a place in ARMS, or NO_ARM), what `judges` say (J, n), in their order,
     and what became of the arms. At most two queries."""
     arms = arms_of(project.experiment_arms)
@@ -143,11 +143,11 @@ def trial(
     effects = core.effects_of(rows, arms)
     look = _look(project)
     others = None if look.level is None else core.level_of_others(effects, look.level, rng)
-    return Trial(
+    return ExperimentReport(
         arms=arms,
         look=look,
         tested=tuple(
-            Tested(
+            TestedContrast(
                 effect,
                 "" if effect.judge is None else judges[effect.judge],
                 place == 0,

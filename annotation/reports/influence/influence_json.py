@@ -9,8 +9,8 @@ from annotation.core.figures.measure import Measure
 from annotation.core.influence.arm_figures import ArmDifference
 
 from ..shared.label_changes import ChangeRates
-from .experiment_report import PairFigures, Tested, Trial
-from .report import ArmFigures, Contrast, Influence, Line
+from .experiment_report import ExperimentReport, PairFigures, TestedContrast
+from .report import ArmFigures, ComparisonLine, Contrast, Influence
 
 
 def as_json(report: Influence) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def as_json(report: Influence) -> dict[str, Any]:
     }
 
 
-def trial_json(trial: Trial) -> dict[str, Any]:
+def trial_json(trial: ExperimentReport) -> dict[str, Any]:
     """The JSON of an experiment whose units are people on tasks."""
     return {
         "look": asdict(trial.look),
@@ -45,7 +45,7 @@ def trial_json(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _tested_json(one: Tested) -> dict[str, Any]:
+def _tested_json(one: TestedContrast) -> dict[str, Any]:
     effect, fit = one.effect, one.effect.measured
     half = None if fit is None or one.level is None else fit.half_width(one.level)
     value = None if effect.fit is None else effect.fit.value
@@ -91,7 +91,7 @@ def _arm_json(arm: ArmFigures) -> dict[str, Any]:
     }
 
 
-def _line_json(line: Line) -> dict[str, Any]:
+def _line_json(line: ComparisonLine) -> dict[str, Any]:
     return {
         "who": line.who,
         "judge": line.judge or None,

@@ -32,11 +32,11 @@ from ..shared import influence_rows as rows_of
 from ..shared.influence_rows import MISSING, CountedLabels, JudgesLabels
 from ..shared.integer_rows import Integers
 from ..shared.label_changes import ChangeRates, change_rates, revealed_labels
-from .experiment_report import ArmFate, Trial, fates, most_of, trial
+from .experiment_report import ArmFate, ExperimentReport, fates, most_of, trial
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ComparisonLine:
     """One comparison. `who`: "people" (pairs of annotators), "judges" (people with all judges, pooled),
     "majority" (people with what most judges say) or "judge" with its name. `basis`: "final" values, or
     "blind" ones, from before anything was seen."""
@@ -60,12 +60,13 @@ class ArmFigures:
     trajectories: int
     steps: int
     pairs: int
-    lines: tuple[Line, ...]
+    lines: tuple[ComparisonLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The difference between an arm and the sealed one, in final values, for one comparison as in `Line`."""
+    """The difference between an arm and the sealed one, in final values, for a comparison as in
+    `ComparisonLine`."""
 
     arm: str
     who: str
@@ -86,7 +87,7 @@ class Influence:
     contrasts: tuple[Contrast, ...]
     change_rates: tuple[ChangeRates, ...]
     reason: str
-    trial: Trial | None = None
+    trial: ExperimentReport | None = None
     interval_seed: int = SEED
 
     @property
@@ -182,7 +183,9 @@ def _arm_of_people(
             there = (values != MISSING) & (beside[place] != MISSING)
             rows = [labels.subset, labels.task, np.zeros_like(values), values, beside[place]]
             tables = LabelPairTables.of(np.stack(rows, axis=1)[there])
-            lines.append(Line("judge" if name else "majority", name, basis, *estimates(tables, rng)))
+            lines.append(
+                ComparisonLine("judge" if name else "majority", name, basis, *estimates(tables, rng))
+            )
     return ArmFigures(fate.arm, fate.dealt, *_distinct(labels), pairs=0, lines=tuple(lines))
 
 
@@ -202,12 +205,12 @@ def _arm_figures(
     lines = []
     for basis in bases:
         tables = pairs if basis == "final" else _people(labels, basis)
-        lines.append(Line("people", "", basis, *estimates(tables, rng)))
+        lines.append(ComparisonLine("people", "", basis, *estimates(tables, rng)))
         beside = [_beside_judge(labels, basis, pk, its) for pk, its in zip(judges, said, strict=True)]
         pooled = np.concatenate([np.zeros((0, 5), dtype=np.int64), *beside])
-        lines.append(Line("judges", "", basis, *estimates(LabelPairTables.of(pooled), rng)))
+        lines.append(ComparisonLine("judges", "", basis, *estimates(LabelPairTables.of(pooled), rng)))
         lines += [
-            Line("judge", name, basis, *estimates(LabelPairTables.of(rows), rng))
+            ComparisonLine("judge", name, basis, *estimates(LabelPairTables.of(rows), rng))
             for name, rows in zip(judges.values(), beside, strict=True)
         ]
     return ArmFigures(arm, allocated, *_distinct(labels), pairs=int(pairs.counts.sum()), lines=tuple(lines))
@@ -256,5 +259,5 @@ def _contrasts(arms: tuple[ArmFigures, ...]) -> Iterator[Contrast]:
             )
 
 
-def _final(arm: ArmFigures) -> Iterator[Line]:
+def _final(arm: ArmFigures) -> Iterator[ComparisonLine]:
     return (line for line in arm.lines if line.basis == "final")

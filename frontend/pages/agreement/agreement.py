@@ -37,7 +37,7 @@ def _found(request: HttpRequest, opened: ProjectPage) -> report.Agreement:
     )
 
 
-def _filters(view: report.View, asked: Mapping[str, str]) -> list[dict[str, Any]]:
+def _filters(view: report.LabelView, asked: Mapping[str, str]) -> list[dict[str, Any]]:
     """One choice a cut; cuts with one part only are left out, unless they are asked for."""
     choices = []
     for cut in view.cuts:
@@ -50,7 +50,7 @@ def _filters(view: report.View, asked: Mapping[str, str]) -> list[dict[str, Any]
     return choices
 
 
-def _headlines(part: report.Part) -> list[dict[str, Any]]:
+def _headlines(part: report.AgreementPart) -> list[dict[str, Any]]:
     """The figures that come first."""
     return [
         {"title": figure.title, "percent": figure.percent, "measure": part.steps.figures[name]}

@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.pair_table import PLACES
 from annotation.core.vocabulary import SIGNS, VALUE_NAMES, VALUES
-from annotation.reports.agreement.cuts import FIRST_ERRORS, NO_MODEL, TWO_VERSIONS, Part
-from annotation.reports.agreement.pictures import Group
+from annotation.reports.agreement.cuts import FIRST_ERRORS, NO_MODEL, TWO_VERSIONS, CutPart
+from annotation.reports.agreement.pictures import CutFigure
 from annotation.reports.agreement.report import Agreement
 from frontend.pages.shared.figure_cells import ARM_NAMES
 from frontend.rendering import charts
@@ -57,7 +57,7 @@ FIRST_ERROR_TITLES = {
 }
 
 
-def part_title(cut: str, part: Part) -> str:
+def part_title(cut: str, part: CutPart) -> str:
     """The title of a cut's part on the page."""
     if (cut, part.key) in PART_TITLES:
         return str(PART_TITLES[cut, part.key])
@@ -309,17 +309,17 @@ class Charts:
         }
 
 
-def _figure_rows(cut: str, figure: str, groups: Iterable[Group]) -> list[list[Any]]:
+def _figure_rows(cut: str, figure: str, groups: Iterable[CutFigure]) -> list[list[Any]]:
     return [
         [cut, "n", figure, "low", "high"],
         *([group.part.title or group.part.key, group.n, *_bounds(group)] for group in groups),
     ]
 
 
-def _bounds(group: Group) -> tuple[float | None, float | None, float | None]:
+def _bounds(group: CutFigure) -> tuple[float | None, float | None, float | None]:
     interval = group.measure.interval
     return group.measure.value, interval.low if interval else None, interval.high if interval else None
 
 
-def _ends(groups: Iterable[Group]) -> list[float]:
+def _ends(groups: Iterable[CutFigure]) -> list[float]:
     return [bound for group in groups for bound in _bounds(group)[:2] if bound is not None]

@@ -41,7 +41,7 @@ DIFFERENCES: Choices = [
 ]
 
 
-def _choices(found: report.Steps) -> Iterator[tuple[str, Words, Choices]]:
+def _choices(found: report.DifferingSteps) -> Iterator[tuple[str, Words, Choices]]:
     """Every filter with its title and choices."""
     values = [(str(value), SIGNS[value]) for value in VALUES]
     yield "differ", _("Difference"), DIFFERENCES
@@ -65,7 +65,7 @@ def _choices(found: report.Steps) -> Iterator[tuple[str, Words, Choices]]:
     yield "changed", _("Discussion"), [("1", _("changed in discussion"))]
 
 
-def _filters(found: report.Steps) -> list[Filter]:
+def _filters(found: report.DifferingSteps) -> list[Filter]:
     """The filters of most lists, and further conditions that are asked for."""
     asked = found.selection.asked
     offered = ("differ", "reason", "annotator", "subset")
@@ -166,7 +166,7 @@ def steps(request: HttpRequest, slug: str) -> HttpResponseBase:
     )
 
 
-def _title(found: report.Steps) -> str:
+def _title(found: report.DifferingSteps) -> str:
     n = found.count
     if found.of_steps:
         return ngettext("%(n)d step", "%(n)d steps", n) % {"n": n}

@@ -16,7 +16,7 @@ from frontend.pages.agreement.charts import Charts
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FigureColumn:
     """A set of labels that figures are made of, and the filter that lists them."""
 
     title: str
@@ -25,14 +25,16 @@ class Column:
     listed: Mapping[str, str]
 
 
-def columns(charts: Charts) -> list[Column]:
+def columns(charts: Charts) -> list[FigureColumn]:
     """All blind labels, and what is not the same."""
     part = charts.found.overall
-    found = [Column(_("Blind labels"), part.steps, part.outcomes, {})]
+    found = [FigureColumn(_("Blind labels"), part.steps, part.outcomes, {})]
     if after := part.after_discussion:
-        found.append(Column(_("After discussion"), after.steps, after.outcomes, {"when": "after"}))
+        found.append(FigureColumn(_("After discussion"), after.steps, after.outcomes, {"when": "after"}))
     if alone := part.untouched:
-        found.append(Column(_("Untouched labels"), alone.steps, alone.outcomes, {"exposure": "untouched"}))
+        found.append(
+            FigureColumn(_("Untouched labels"), alone.steps, alone.outcomes, {"exposure": "untouched"})
+        )
     return found
 
 
@@ -57,7 +59,7 @@ def tables(charts: Charts) -> list[dict[str, Any]]:
 
 
 def _row(
-    charts: Charts, figure: Figure, shown: list[tuple[Column, Summary]], listed: Mapping[str, str]
+    charts: Charts, figure: Figure, shown: list[tuple[FigureColumn, Summary]], listed: Mapping[str, str]
 ) -> dict[str, Any]:
     cells = []
     for column, summary in shown:

@@ -20,7 +20,7 @@ from annotation.core.vocabulary import AdjudicationState
 from annotation.language import translated
 from annotation.models import Adjudication, Decision, Discussion, Step, Trajectory, User
 from annotation.reports.cases import disputes
-from annotation.reports.cases.discussions import DiscussionView
+from annotation.reports.cases.discussions import ReadableDiscussion
 from annotation.reports.cases.error_graphs import consensus_errors, error_graphs
 from annotation.reports.cases.side_by_side import SideBySide
 from annotation.reports.judging.suggestions import has_judges
@@ -130,7 +130,7 @@ def _to_decision(pk: int, message_index: int | None) -> HttpResponse:
     return redirect(reverse("frontend:adjudication", args=[pk]) + place_of(message_index))
 
 
-def _talk(user: User, row: Adjudication) -> DiscussionView | None:
+def _talk(user: User, row: Adjudication) -> ReadableDiscussion | None:
     """The discussion of the case as this person reads it, when there is one."""
     rows = Discussion.objects.filter(trajectory=row.trajectory_id).select_related(*WITH_DISCUSSIONS)
     found = policies.visible(user, rows).first()

@@ -105,7 +105,7 @@ def _page(
     )
 
 
-def threads_of(talk: reports.DiscussionView) -> dict[str, Any]:
+def threads_of(talk: reports.ReadableDiscussion) -> dict[str, Any]:
     """The context of `cases/discussions/thread.html`; `spoken` are the message indexes (None: the
     outcome) where labels differ or something was said."""
     return {
@@ -119,7 +119,7 @@ def threads_of(talk: reports.DiscussionView) -> dict[str, Any]:
     }
 
 
-def mark_all_read(user: User, talk: reports.DiscussionView) -> None:
+def mark_all_read(user: User, talk: reports.ReadableDiscussion) -> None:
     """Mark all shown threads as read."""
     for thread in talk.threads:
         if thread.unread:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 from annotation.core.scoring.best_of_n import RULES, BestOfN
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.vocabulary import VALUES
-from annotation.reports.evaluation.benchmark import Benchmark, Relation, benchmark
+from annotation.reports.evaluation.benchmark import Benchmark, FigureRelation, benchmark
 from annotation.reports.evaluation.best_of_n import Selections, selections
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
 from frontend.pages.shared.common import open_project
@@ -137,7 +137,7 @@ def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     )
 
 
-def _relation(one: Relation) -> dict[str, Any]:
+def _relation(one: FigureRelation) -> dict[str, Any]:
     values = [value for point in one.points for value in (point.step_accuracy, point.other)]
     on = charts.scale(values)
     places = [

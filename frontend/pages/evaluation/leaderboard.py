@@ -40,16 +40,16 @@ def release_of(opened: ProjectPage, version: str) -> Release:
     return get_object_or_404(policies.visible(opened.user, rows), version=version)
 
 
-def _name(row: report.Row) -> str:
+def _name(row: report.LeaderboardRow) -> str:
     return row.name if row.row is not None else translated(TITLES[row.name])
 
 
-AnyCell = report.Cell | report.RecalibratedCell
+AnyCell = report.LeaderboardCell | report.RecalibratedCell
 
 
-def _cell(row: report.Row, subset: str, recalibrated: bool) -> AnyCell | None:
+def _cell(row: report.LeaderboardRow, subset: str, recalibrated: bool) -> AnyCell | None:
     """The shown cell of a row: a model after recalibration, if that is asked for, all else as it is."""
-    shown: report.Row | report.Recalibrated | None = (
+    shown: report.LeaderboardRow | report.Recalibrated | None = (
         row.recalibrated if recalibrated and row.row is not None else row
     )
     if shown is None:
@@ -59,7 +59,7 @@ def _cell(row: report.Row, subset: str, recalibrated: bool) -> AnyCell | None:
 
 def _ordered(
     board: report.Leaderboard, subset: str, sort: str, recalibrated: bool
-) -> list[tuple[report.Row, AnyCell]]:
+) -> list[tuple[report.LeaderboardRow, AnyCell]]:
     """Every row that is scored on the subset (all: ""), in order; undefined figures last."""
     rows = [(row, _cell(row, subset, recalibrated)) for row in board.rows]
     shown = [(row, cell) for row, cell in rows if cell is not None]
@@ -67,7 +67,7 @@ def _ordered(
     if name == "model":
         return sorted(shown, key=lambda pair: _name(pair[0]).casefold(), reverse=sort.startswith("-"))
 
-    def key(pair: tuple[report.Row, AnyCell]) -> tuple[bool, float]:
+    def key(pair: tuple[report.LeaderboardRow, AnyCell]) -> tuple[bool, float]:
         value = pair[1].scores.figures[name].value
         return value is None, 0.0 if value is None else -value if sort.startswith("-") else value
 
@@ -121,16 +121,16 @@ def dots_of(measures: Sequence[Measure]) -> tuple[list[charts.Dot | None], list[
     return [charts.dot(on, one.value, *_ends(one)) for one in measures], ticks
 
 
-def _before(row: report.Row, subset: str, drawn: str) -> float | None:
+def _before(row: report.LeaderboardRow, subset: str, drawn: str) -> float | None:
     """A model's figure without recalibration, to be drawn beside the other."""
     cell = _cell(row, subset, recalibrated=False)
     return None if row.row is None or cell is None else cell.scores.figures[drawn].value
 
 
-def _line(row: report.Row, cell: AnyCell, drawn: str) -> dict[str, Any]:
+def _line(row: report.LeaderboardRow, cell: AnyCell, drawn: str) -> dict[str, Any]:
     """A row as the table and the picture show it."""
     changes = cell.changes if isinstance(cell, report.RecalibratedCell) else None
-    ranks = cell.ranks if isinstance(cell, report.Cell) else {}
+    ranks = cell.ranks if isinstance(cell, report.LeaderboardCell) else {}
     return {
         "row": row,
         "name": _name(row),

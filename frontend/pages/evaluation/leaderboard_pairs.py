@@ -9,7 +9,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from annotation.reports.evaluation.leaderboard import Leaderboard, Pair
+from annotation.reports.evaluation.leaderboard import Leaderboard, ModelPair
 
 MOST = 50.0
 """Per cent of wrong labels that can be asked about."""
@@ -19,7 +19,7 @@ MOST = 50.0
 class ShownPair:
     """Two models; whether their difference holds with the share of wrong labels that is asked about."""
 
-    pair: Pair
+    pair: ModelPair
     holds: bool
 
 
@@ -45,7 +45,7 @@ def pairs_of(board: Leaderboard, asked: QueryDict) -> dict[str, Any]:
     }
 
 
-def _holds(pair: Pair, error: float) -> bool:
+def _holds(pair: ModelPair, error: float) -> bool:
     limit = pair.tolerated
     return limit is not None and (error < limit or limit >= 1)
 

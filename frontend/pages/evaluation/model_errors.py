@@ -32,7 +32,7 @@ VALUES_BY_WORD = {str(value): value for value in VALUES}
 PREDICTED_BY_WORD: dict[str, int | None] = {**VALUES_BY_WORD, "none": None}
 
 
-def _asked(filters: dict[str, str]) -> report.Asked:
+def _asked(filters: dict[str, str]) -> report.PredictedRecordFilter:
     """The records that filters ask for. Raises Invalid for a value that there is not."""
     released, predicted, first = filters["released"], filters["predicted"], filters["first"]
     known: Mapping[str, Mapping[str, Any]] = {
@@ -45,7 +45,7 @@ def _asked(filters: dict[str, str]) -> report.Asked:
             sentence = "“{value}” is no value of the filter “{name}”."
             raise Invalid(translatable(sentence, value=filters[name][:40], name=name), code="unknown_filter")
     cell = (VALUES_BY_WORD[released], PREDICTED_BY_WORD[predicted]) if released and predicted else None
-    return report.Asked(cell, first, filters["subset"])
+    return report.PredictedRecordFilter(cell, first, filters["subset"])
 
 
 def _filters(row: PredictionSet) -> list[Filter]:
@@ -59,7 +59,7 @@ def _filters(row: PredictionSet) -> list[Filter]:
     ]
 
 
-def _title(asked: report.Asked) -> str:
+def _title(asked: report.PredictedRecordFilter) -> str:
     if asked.cell is not None:
         released, predicted = asked.cell
         if predicted is None:
@@ -72,7 +72,7 @@ def _title(asked: report.Asked) -> str:
     return _("Trajectories with an error of the model")
 
 
-def _count(asked: report.Asked, rows: Sequence[report.Listed]) -> str:
+def _count(asked: report.PredictedRecordFilter, rows: Sequence[report.ListedRecord]) -> str:
     if asked.cell is None:
         said = ngettext("%(rows)s trajectory", "%(rows)s trajectories", len(rows))
         return said % {"rows": count(len(rows))}
@@ -93,7 +93,7 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
     columns = [*error_columns(slug, row), *([_steps_column(slug, row)] if of_cell else [])]
     order = "-count" if of_cell else "-wrong_steps"
 
-    def rows(filters: dict[str, str]) -> list[report.Listed]:
+    def rows(filters: dict[str, str]) -> list[report.ListedRecord]:
         found = report.model_records(actor=opened.user, row=row, asked=_asked(filters))
         return found if filters["sort"] == order else ordered(found, columns, filters["sort"])
 
@@ -107,8 +107,8 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
         items=lambda found: noted_reads.model_errors(actor=opened.user, release=row.release, rows=found),
         file="errors",
     )
-    everything = cast(Sequence[report.Listed], listed.page.paginator.object_list)
-    asked = report.Asked() if listed.refusal else _asked(listed.asked)
+    everything = cast(Sequence[report.ListedRecord], listed.page.paginator.object_list)
+    asked = report.PredictedRecordFilter() if listed.refusal else _asked(listed.asked)
     place = (slug, row.release.version)
     trail = [
         *release_trail(*place),
@@ -120,7 +120,7 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
 
 
 def _steps_column(slug: str, row: PredictionSet) -> Column:
-    def steps(one: report.Listed) -> str:
+    def steps(one: report.ListedRecord) -> str:
         read = at("release-predicted", slug, row.release.version, row.pk, one.ordinal)
         shown = [cells.link(f"#{index}", f"{read}{place_of(index)}") for index in one.indexes[:SHOWN_STEPS]]
         return cells.cluster(*shown, cells.soft("…") if one.count > SHOWN_STEPS else "")

@@ -35,7 +35,7 @@ class _Named:
 
 
 @dataclass(frozen=True)
-class Frozen:
+class ShownFrozenRecord:
     """A record of a release where the templates of a trajectory expect one."""
 
     slug: str
@@ -65,7 +65,7 @@ def _read(
             "evaluation/sealed_record.html", "releases", release=release, row=row, status=403
         )
     items = {one.step.message_index: one for one in found.steps if one.step}
-    frozen = Frozen(
+    frozen = ShownFrozenRecord(
         opened.project.slug,
         release.version,
         ordinal,

@@ -9,7 +9,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.language import translated
-from annotation.reports.influence.experiment_report import ArmFate, PairFigures, Tested, Trial
+from annotation.reports.influence.experiment_report import (
+    ArmFate,
+    ExperimentReport,
+    PairFigures,
+    TestedContrast,
+)
 from frontend.pages.shared.figure_cells import ARM_NAMES, measure_cell
 from frontend.templatetags.tristep import figure
 
@@ -26,7 +31,7 @@ FATES = {
 PARTS = frozenset({"counted", "waiting", "lost", "before", "after"})
 
 
-def shown(trial: Trial) -> dict[str, Any]:
+def shown(trial: ExperimentReport) -> dict[str, Any]:
     """The context of the section."""
     primary, *others = trial.tested
     cells = [_effect(other) for other in others]
@@ -57,7 +62,7 @@ def _signed(share: float) -> str:
     return ("+" if share > 0 else "") + points(share)
 
 
-def _effect(contrast: Tested) -> dict[str, Any]:
+def _effect(contrast: TestedContrast) -> dict[str, Any]:
     fit, raw = contrast.effect.measured, contrast.effect.fit
     half = None if fit is None or contrast.level is None else fit.half_width(contrast.level)
     mde = None if fit is None else fit.detectable()
@@ -83,7 +88,7 @@ def _arms(arms: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else _("%(one)s with %(other)s") % {"one": names[0], "other": names[1]}
 
 
-def _who(one: Tested) -> str:
+def _who(one: TestedContrast) -> str:
     if one.effect.who == "people":
         return _("Annotators with each other")
     return one.judge or _("Annotators with the majority of judges")

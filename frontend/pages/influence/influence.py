@@ -97,7 +97,7 @@ def _rows(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _cell(column: dict[str, Any], line: report.Line, name: str) -> dict[str, Any]:
+def _cell(column: dict[str, Any], line: report.ComparisonLine, name: str) -> dict[str, Any]:
     same = (
         one
         for one in column["arm"].lines
