@@ -147,7 +147,7 @@ class LabelChange(Output):
     """One label that is not the same in both; the outcome has neither message nor step."""
 
     message_index = serializers.IntegerField(allow_null=True)
-    step = serializers.IntegerField(allow_null=True, source="number", help_text="From 1.")
+    step = serializers.IntegerField(allow_null=True, help_text="From 1.")
     before = ReleasedLabel(allow_null=True)
     after = ReleasedLabel(allow_null=True)
 
@@ -155,18 +155,14 @@ class LabelChange(Output):
 class RecordChange(Output):
     """One record that is not the same in two releases."""
 
-    subset = serializers.CharField(source="change.subset")
-    record_id = serializers.CharField(source="change.record_id")
-    policy_model = serializers.CharField(source="change.policy_model", allow_blank=True)
-    what = serializers.SerializerMethodField()
-    labels = LabelChange(source="change.labels", many=True)
-    hidden = serializers.BooleanField(
-        source="kept", help_text="You are labelling this trajectory: nothing more is said."
+    subset = serializers.CharField()
+    record_id = serializers.CharField()
+    policy_model = serializers.CharField(allow_blank=True)
+    what = serializers.ListField(
+        child=serializers.CharField(), read_only=True, help_text="The kinds of changes."
     )
-
-    def get_what(self, row: Any) -> list[str]:
-        """The kinds of changes."""
-        return [what for what in WHATS if what in row.change.what]
+    labels = LabelChange(many=True)
+    hidden = serializers.BooleanField(help_text="You are labelling this trajectory: nothing more is said.")
 
 
 class ChangesAsked(Query):

@@ -9,7 +9,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.reports.influence.influence_json import as_json
+from annotation.reports.influence.report import as_json
 from annotation.reports.influence.triage import triage_so_far
 from annotation.reports.shared.experiment import experiment
 from annotation.services import interim, projects

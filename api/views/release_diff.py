@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.releases.diff import WHATS
+from annotation.core.releases.diff_json import change_json
 from annotation.services import release as service
 
 from ..serializers import releases as shapes
@@ -60,7 +61,9 @@ class Changes(Compared):
         changes = comparison.listed(what=query.get("what"), subset=query["subset"])
         page = self.paginate_queryset(changes)
         changes_ = service.shown(actor=self.user, comparison=comparison, changes=list(page or []))
-        return self.get_paginated_response(shapes.RecordChange(changes_, many=True).data)
+        return self.get_paginated_response(
+            [{**change_json(one.change), "hidden": one.kept} for one in changes_]
+        )
 
 
 class Changelog(Compared):

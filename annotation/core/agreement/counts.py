@@ -30,7 +30,7 @@ import numpy as np
 from annotation.core.agreement.pairs import BoolArray, LabelTable, Pairs, pair_up
 from annotation.core.agreement.transition import NO_UNIT, STRATA, strata
 from annotation.core.figures.confusion import SIZE, confusion_by
-from annotation.core.figures.first_errors import CLASSES, NONE, classify
+from annotation.core.figures.first_errors import CLASSES, classify, earliest, first_positions
 from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.vocabulary import VALUE_NAMES, VALUES
 
@@ -147,8 +147,9 @@ def count_step_pairs(pairs: Pairs) -> Counts:
     cell = rows[unit] * STRATA + stratum[unit]
     moved = confusion_by(pairs.a[unit], pairs.b[unit], cell, n * STRATA)
     sums[:, TRANSITIONS] = moved.reshape(n, STRATA * SIZE * SIZE)
-    if n:
-        _first_errors(pairs, starts, sums)
+    first, second, whole = first_errors(pairs, rows, starts)
+    sums[whole, FIRST_ERRORS.start + classify(first, second)[whole]] = 1
+    sums[whole, STEPS_BEFORE] = earliest(first, second, pairs.steps[starts])[whole]
     return _counts(pairs, starts, sums)
 
 
@@ -159,6 +160,14 @@ def rows_of(pairs: Pairs) -> tuple[IntArray, IntArray]:
     new = np.ones(len(pairs), dtype=bool)
     new[1:] = (pairs.pair[1:] != pairs.pair[:-1]) | (pairs.trajectory[1:] != pairs.trajectory[:-1])
     return np.cumsum(new) - 1, np.flatnonzero(new)
+
+
+def first_errors(pairs: Pairs, rows: IntArray, starts: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
+    """The facts of each row: where the first error of either annotator lies, and whether both labelled every
+    step."""
+    n = len(starts)
+    first, second = (first_positions(values, rows, pairs.position, n) for values in (pairs.a, pairs.b))
+    return first, second, np.bincount(rows, minlength=n) == pairs.steps[starts]
 
 
 def _common(pairs: Pairs, rows: IntArray, n: int) -> FloatArray:
@@ -172,21 +181,6 @@ def _common(pairs: Pairs, rows: IntArray, n: int) -> FloatArray:
         sums[:, column] = weighted[:, a, b] + (weighted[:, b, a] if a != b else 0)
     sums[:, UNITS] = np.bincount(rows, weights=2 * weight / pairs.labels, minlength=n)
     return sums
-
-
-def _first_errors(pairs: Pairs, starts: IntArray, sums: FloatArray) -> None:
-    """Fill in the classes of trajectories, and the steps before the first error of both."""
-    length = pairs.steps[starts]
-    whole = np.diff(np.append(starts, len(pairs))) == length
-    never = np.iinfo(np.int64).max
-    first, second = (
-        np.minimum.reduceat(np.where(values == -1, pairs.position, never), starts)
-        for values in (pairs.a, pairs.b)
-    )
-    before = np.minimum(np.minimum(first, second), length)
-    kinds = classify(np.where(first == never, NONE, first), np.where(second == never, NONE, second))
-    sums[whole, FIRST_ERRORS.start + kinds[whole]] = 1
-    sums[whole, STEPS_BEFORE] = before[whole]
 
 
 def _counts(pairs: Pairs, starts: IntArray, sums: FloatArray) -> Counts:

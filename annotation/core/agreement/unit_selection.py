@@ -10,9 +10,10 @@ from typing import Final
 
 import numpy as np
 
-from annotation.core.agreement.counts import rows_of
+from annotation.core.agreement.counts import first_errors, rows_of
 from annotation.core.agreement.pairs import BoolArray, Pairs
 from annotation.core.agreement.transition import NO_UNIT, strata
+from annotation.core.figures.first_errors import NONE, earliest
 from annotation.core.figures.measure import IntArray
 
 BY_STEP: Final = frozenset({"alpha", "ordinal_alpha"})
@@ -27,29 +28,29 @@ def of_figure(pairs: Pairs, name: str) -> BoolArray:
         unit: BoolArray = strata(pairs.a, pairs.b, rows_of(pairs)[0], pairs.position) != NO_UNIT
         return unit
     if name == "onset_kappa":
-        first_errors = _FirstErrors.of(pairs)
-        before: BoolArray = first_errors.whole & (pairs.position <= first_errors.earliest)
+        of = _FirstErrors.of(pairs)
+        before: BoolArray = of.whole & (pairs.position <= of.earliest)
         return before
     if name == "error_presence_kappa":
         return _FirstErrors.of(pairs).deciding
     if name == "first_error_agreement":
-        first_errors = _FirstErrors.of(pairs)
-        return first_errors.deciding & first_errors.both
+        of = _FirstErrors.of(pairs)
+        return of.deciding & of.both
     return np.ones(len(pairs), dtype=bool)
 
 
 def of_first_errors(pairs: Pairs, kind: str) -> BoolArray:
     """For each whole trajectory whose first errors lie as `kind` says (a field of `Offsets`), the step of
     the first one; without an error, the first step. (pairs,)"""
-    first_errors = _FirstErrors.of(pairs)
+    of = _FirstErrors.of(pairs)
     fits: BoolArray = {
-        "exact": first_errors.both & (first_errors.apart == 0),
-        "one_step_off": first_errors.both & (first_errors.apart == 1),
-        "farther_off": first_errors.both & (first_errors.apart > 1),
-        "one_only": ~first_errors.both & (first_errors.earliest != _NEVER),
-        "neither": first_errors.earliest == _NEVER,
+        "exact": of.both & (of.apart == 0),
+        "one_step_off": of.both & (of.apart == 1),
+        "farther_off": of.both & (of.apart > 1),
+        "one_only": ~of.both & (of.earliest != _NEVER),
+        "neither": of.earliest == _NEVER,
     }[kind]
-    return first_errors.deciding & fits
+    return of.deciding & fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +68,9 @@ class _FirstErrors:
     @classmethod
     def of(cls, pairs: Pairs) -> "_FirstErrors":
         row, starts = rows_of(pairs)
-        if not len(starts):
-            none = np.zeros(0, dtype=bool)
-            return cls(none, row, none, row, none)
-        size = np.diff(np.append(starts, len(pairs)))
-        first, second = (
-            np.minimum.reduceat(np.where(values == -1, pairs.position, _NEVER), starts)
-            for values in (pairs.a, pairs.b)
-        )
-        both = (first != _NEVER) & (second != _NEVER)
-        earliest = np.minimum(first, second)
-        whole = (size == pairs.steps[starts])[row]
-        standing = np.where(earliest == _NEVER, 0, earliest)[row]
-        apart = np.abs(np.where(both, first - second, 0))
-        return cls(whole, earliest[row], both[row], apart[row], whole & (pairs.position == standing))
+        first, second, whole = first_errors(pairs, row, starts)
+        both = (first != NONE) & (second != NONE)
+        found = earliest(first, second, _NEVER)
+        standing = np.where(found == _NEVER, 0, found)
+        deciding = whole[row] & (pairs.position == standing[row])
+        return cls(whole[row], found[row], both[row], np.abs(first - second)[row], deciding)

@@ -91,6 +91,11 @@ def first_positions(
     return np.where(first == np.iinfo(np.int64).max, NONE, first)
 
 
+def earliest(first: IntArray, second: IntArray, never: IntArray | int) -> IntArray:
+    """The earlier of both first positions of each trajectory; `never` where neither has one."""
+    return np.minimum(np.where(first == NONE, never, first), np.where(second == NONE, never, second))
+
+
 def classify(first: IntArray, second: IntArray) -> IntArray:
     """The class (0 … 7, the order of `FirstErrors`) of each trajectory from both first positions, or NONE."""
     offset = np.clip(second - first, -2, 2) + 2

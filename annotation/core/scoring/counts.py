@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from annotation.core.figures.first_errors import CLASSES, NONE, classify, first_positions
+from annotation.core.figures.first_errors import CLASSES, NONE, classify, earliest, first_positions
 from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, BoolArray, Labels, Predictions, ReleasedLabels
 
@@ -72,7 +72,7 @@ def task_sums(released: ReleasedLabels, said: Predictions) -> FloatArray:
     cells = released.task[complete] * CLASSES + classes
     sums[:, FIRST_ERRORS] = np.bincount(cells, minlength=n * CLASSES).reshape(n, CLASSES)
     length = released.lengths()
-    before = np.minimum(np.where(first == NONE, length, first), np.where(theirs == NONE, length, theirs))
+    before = earliest(first, theirs, length)
     sums[:, STEPS_BEFORE] = np.bincount(released.task[complete], weights=before[complete], minlength=n)
     return sums
 

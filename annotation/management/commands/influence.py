@@ -7,8 +7,7 @@ from annotation.core.influence.arm_figures import ArmDifference
 from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.influence.experiment_report import ExperimentReport, TestedContrast
-from annotation.reports.influence.influence_json import as_json
-from annotation.reports.influence.report import ComparisonLine, Contrast, Influence
+from annotation.reports.influence.report import ComparisonLine, Contrast, Influence, as_json
 from annotation.reports.shared.label_changes import ChangeRates
 from annotation.services.interim import influence
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import numpy as np
 from django.db.models import Count
@@ -284,3 +284,47 @@ def _pairs(rows: core.ArmLabels, arms: Sequence[Arm], rng: np.random.Generator) 
         tables = LabelPairTables.of(np.stack(stack, axis=1))
         found.append(PairFigures(pair, tables.n_tasks, len(at), *estimates(tables, rng)))
     return found
+
+
+def trial_json(trial: ExperimentReport) -> dict[str, Any]:
+    """The JSON of an experiment whose units are people on tasks."""
+    return {
+        "look": asdict(trial.look),
+        "effects": [_tested_json(one) for one in trial.tested],
+        "accounting": [asdict(one) for one in trial.fates],
+        "each_other": [_pair_json(one) for one in trial.pairs],
+    }
+
+
+def _tested_json(one: TestedContrast) -> dict[str, Any]:
+    effect, fit = one.effect, one.effect.measured
+    half = None if fit is None or one.level is None else fit.half_width(one.level)
+    value = None if effect.fit is None else effect.fit.value
+    return {
+        "arms": list(effect.arms),
+        "minus": list(effect.base),
+        "who": effect.who,
+        "judge": one.judge or None,
+        "primary": one.primary,
+        "labels": effect.labels,
+        "tasks": effect.tasks,
+        "difference": value,
+        "standard_error": None if fit is None else fit.se,
+        "degrees_of_freedom": None if fit is None else fit.freedom,
+        "minimum_detectable_effect": None if fit is None else fit.detectable(),
+        "p": None if fit is None else fit.p(),
+        "level": one.level,
+        "interval": None if half is None or value is None else {"low": value - half, "high": value + half},
+        "found": one.found,
+        "reason": one.reason,
+    }
+
+
+def _pair_json(one: PairFigures) -> dict[str, Any]:
+    return {
+        "arms": list(one.arms),
+        "tasks": one.tasks,
+        "pairs": one.pairs,
+        "percent_agreement": one.agreement.measure.as_json(),
+        "kappa": one.kappa.measure.as_json(),
+    }

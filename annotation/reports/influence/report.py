@@ -10,12 +10,14 @@ label one learns of others' labels through a figure.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from annotation import models as m
 from annotation.core.agreement.pairs import LabelTable, pair_up
+from annotation.core.figures.measure import Measure
 from annotation.core.influence.arm_figures import (
     NOT_RANDOMISED,
     ArmDifference,
@@ -32,7 +34,7 @@ from ..shared import influence_rows as rows_of
 from ..shared.influence_rows import MISSING, CountedLabels, JudgesLabels
 from ..shared.integer_rows import Integers
 from ..shared.label_changes import ChangeRates, change_rates, revealed_labels
-from .experiment_report import ArmFate, ExperimentReport, fates, most_of, trial
+from .experiment_report import ArmFate, ExperimentReport, fates, most_of, trial, trial_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,3 +263,82 @@ def _contrasts(arms: tuple[ArmFigures, ...]) -> Iterator[Contrast]:
 
 def _final(arm: ArmFigures) -> Iterator[ComparisonLine]:
     return (line for line in arm.lines if line.basis == "final")
+
+
+# ── JSON ──────────────────────────────────
+def as_json(report: Influence) -> dict[str, Any]:
+    """The report as JSON: unrounded numbers, null with a reason where undefined.
+
+    {"randomised", "unit", "seed", "reason", "arms", "contrasts", "moves", …}; an arm's name is null without
+    an experiment, `judge` is null where it is not about a single judge. Where people are dealt to arms,
+    `contrasts` is empty, and there are `look`, `effects`, `accounting` and `each_other` instead.
+    """
+    return {
+        "project": report.project.slug,
+        "randomised": report.randomised,
+        "unit": report.unit,
+        "seed": report.seed,
+        "policy": None if report.randomised else report.project.suggestion_policy,
+        "reason": report.reason,
+        "arms": [_arm_json(arm) for arm in report.arms],
+        "contrasts": [_contrast_json(contrast) for contrast in report.contrasts],
+        **(trial_json(report.trial) if report.trial is not None else {}),
+        "moves": [_change_rates_json(rates) for rates in report.change_rates],
+        "interval_seed": report.interval_seed,
+    }
+
+
+def _arm_json(arm: ArmFigures) -> dict[str, Any]:
+    return {
+        "arm": arm.arm or None,
+        "allocated_tasks": arm.allocated,
+        "tasks": arm.tasks,
+        "trajectories": arm.trajectories,
+        "steps": arm.steps,
+        "pairs": arm.pairs,
+        "figures": [_line_json(line) for line in arm.lines],
+    }
+
+
+def _line_json(line: ComparisonLine) -> dict[str, Any]:
+    return {
+        "who": line.who,
+        "judge": line.judge or None,
+        "values": line.basis,
+        "percent_agreement": line.agreement.measure.as_json(),
+        "kappa": line.kappa.measure.as_json(),
+    }
+
+
+def _contrast_json(contrast: Contrast) -> dict[str, Any]:
+    return {
+        "arm": contrast.arm,
+        "minus": "sealed",
+        "who": contrast.who,
+        "judge": contrast.judge or None,
+        "percent_agreement": _difference_json(contrast.agreement),
+        "kappa": _difference_json(contrast.kappa),
+    }
+
+
+def _difference_json(found: ArmDifference) -> dict[str, Any]:
+    return {
+        **found.measure.as_json(),
+        "standard_error": found.se,
+        "minimum_detectable_effect": found.mde,
+        "minimum_detectable_effect_reason": found.mde_reason,
+    }
+
+
+def _change_rates_json(rates: ChangeRates) -> dict[str, Any]:
+    shares = {
+        field.name: value.as_json()
+        for field in fields(rates.changes)
+        if isinstance(value := getattr(rates.changes, field.name), Measure)
+    }
+    return {
+        "unit": rates.unit,
+        "judge": rates.judge or None,
+        "labels": rates.changes.labels,
+        **shares,
+    }

@@ -16,8 +16,7 @@ from annotation.core.releases.record_format import distribution, file_name
 from annotation.core.vocabulary import RESOLVED, TrajectoryState
 from annotation.models import Membership, Project, Trajectory
 from annotation.policies import OPERATOR
-from annotation.reports.influence.influence_json import as_json
-from annotation.reports.influence.report import influence
+from annotation.reports.influence.report import as_json, influence
 from annotation.reports.quality.label_error import certified_error, error_json
 from annotation.reports.releases.release_agreement import agreement_twice
 
