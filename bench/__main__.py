@@ -20,6 +20,7 @@ from bench import (
     labels,
     leaderboard,
     logs,
+    ranks,
     records,
     releases,
     requests,
@@ -42,9 +43,10 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "agreement": agreement.run,
     "leaderboard": leaderboard.run,
     "intervals": intervals.run,
+    "ranks": ranks.run,
     "workbench": workbench.run,
 }
-ON_SQLITE: Final = ("leaderboard", "intervals", "workbench")
+ON_SQLITE: Final = ("leaderboard", "intervals", "ranks", "workbench")
 
 
 def say(sentence: str) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -117,23 +118,58 @@ def scikit_learns(labels: LabelTable) -> float:
 def simulate(rng: np.random.Generator, subsets: int, tasks: int, people: int = 2) -> LabelTable:
     """The labels of a study of so many subsets with so many tasks each, five trajectories a task, each of
     which two of the people, drawn anew, label."""
-    n_tasks = subsets * tasks
-    subset_of_task = np.repeat(np.arange(subsets), tasks)
-    task_of = np.repeat(np.arange(n_tasks), TRAJECTORIES)
-    steps = np.minimum(rng.geometric(1 / np.array(MEAN_STEPS)[subset_of_task[task_of]]), LONGEST)
-    truth = _chain(rng, steps, (rng.beta(*PRONENESS, n_tasks) * sum(PRONENESS) / PRONENESS[0])[task_of])
-    unclear = rng.beta(1, 2, n_tasks)[task_of] * 3 * MISREAD
-    labels = np.stack([_read(rng, truth, steps, unclear) for _ in range(people)], axis=-1)
-    chosen = np.argsort(rng.random((len(steps), people)), axis=1)[:, :2]
-    trajectory, position = np.nonzero(np.arange(truth.shape[1]) < steps[:, None])
-    task = task_of[trajectory]
+    study = Study.drawn(rng, subsets, tasks)
+    labels = np.stack([study.read(rng) for _ in range(people)], axis=-1)
+    chosen = np.argsort(rng.random((len(study.steps), people)), axis=1)[:, :2]
+    trajectory, position = np.nonzero(study.inside)
     rows = []
     for one in range(2):
         who = chosen[trajectory, one]
         value = labels[trajectory, position, who]
-        columns = (trajectory, position, who, value, task, subset_of_task[task], steps[trajectory])
-        rows.append(np.column_stack(columns))
+        task, subset, steps = study.task[trajectory], study.subset[trajectory], study.steps[trajectory]
+        rows.append(np.column_stack((trajectory, position, who, value, task, subset, steps)))
     return LabelTable.of(np.concatenate(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The material of a study, by trajectory: its number of `steps`, `task` and `subset`, how `unclear` it is
+    (the chance that a reader misreads it), and the true labels of its steps, (trajectories, longest)."""
+
+    steps: IntArray
+    task: IntArray
+    subset: IntArray
+    unclear: npt.NDArray[np.float64]
+    truth: IntArray
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator, subsets: int, tasks: int) -> Study:
+        """So many subsets with so many tasks each, five trajectories a task."""
+        n_tasks = subsets * tasks
+        task = np.repeat(np.arange(n_tasks), TRAJECTORIES)
+        subset = task // tasks
+        steps = np.minimum(rng.geometric(1 / np.array(MEAN_STEPS)[subset]), LONGEST)
+        proneness = rng.beta(*PRONENESS, n_tasks) * sum(PRONENESS) / PRONENESS[0]
+        truth = _chain(rng, steps, proneness[task])
+        return cls(steps, task, subset, rng.beta(1, 2, n_tasks)[task] * 3 * MISREAD, truth)
+
+    @property
+    def inside(self) -> npt.NDArray[np.bool_]:
+        """A mask of the places of `truth` that are steps."""
+        mask: npt.NDArray[np.bool_] = np.arange(self.truth.shape[1]) < self.steps[:, None]
+        return mask
+
+    def read(self, rng: np.random.Generator) -> IntArray:
+        """One reader's labels of all trajectories, in the shape of `truth`."""
+        n, longest = self.truth.shape
+        misread = rng.random(n) < self.unclear
+        lenient = misread & (rng.random(n) < 0.6)
+        since = (rng.random(n) * self.steps).astype(np.int64)
+        seen = self.truth.copy()
+        seen[lenient[:, None] & (self.truth == -1)] = 1
+        seen[(misread & ~lenient)[:, None] & (np.arange(longest) >= since[:, None])] = -1
+        slipped = rng.random((n, longest)) < SLIP
+        return np.where(slipped, rng.choice([-1, 0, 1], p=SLIPS, size=(n, longest)), seen)
 
 
 def _chain(rng: np.random.Generator, steps: IntArray, proneness: npt.NDArray[np.float64]) -> IntArray:
@@ -149,18 +185,3 @@ def _chain(rng: np.random.Generator, steps: IntArray, proneness: npt.NDArray[np.
         state = np.where(draw < error, 0, np.where(draw < error + neutral, 1, 2))
         labels[:, place] = state - 1
     return labels
-
-
-def _read(
-    rng: np.random.Generator, truth: IntArray, steps: IntArray, unclear: npt.NDArray[np.float64]
-) -> IntArray:
-    """One annotator's labels of all trajectories."""
-    n, longest = truth.shape
-    misread = rng.random(n) < unclear
-    lenient = misread & (rng.random(n) < 0.6)
-    since = (rng.random(n) * steps).astype(np.int64)
-    seen = truth.copy()
-    seen[lenient[:, None] & (truth == -1)] = 1
-    seen[(misread & ~lenient)[:, None] & (np.arange(longest) >= since[:, None])] = -1
-    slipped = rng.random((n, longest)) < SLIP
-    return np.where(slipped, rng.choice([-1, 0, 1], p=SLIPS, size=(n, longest)), seen)

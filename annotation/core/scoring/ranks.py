@@ -7,11 +7,8 @@ model compared with itself differs by nothing, exactly.
 Ranks are intervals: from 1 + (how many are better for certain) to M − (how many are worse for certain).
 
 - pairwise: each pair on its own, two-sided at 5 % by Student's t;
-- simultaneous: all pairs together at 5 %, by the step-down maximum of |D| / SE, whose distribution comes from
-  signs drawn at random for the tasks' influences (J. P. Romano and M. Wolf, "Exact and approximate stepdown
-  methods for multiple hypothesis testing", 2005; M. Mogstad, J. P. Romano, A. M. Shaikh and D. Wilhelm,
-  "Inference for ranks with applications to mobility across neighbourhoods and academic achievement across
-  countries", 2024). The quantile is never below that of the pair alone.
+- simultaneous: all pairs together at 5 %, by Holm's step-down of the same p-values (S. Holm, "A simple
+  sequentially rejective multiple test procedure", 1979), which holds whatever the pairs have in common.
 
 Labels of a release may be wrong. A wrong one moves D, of StepAcc, by two steps at most where one model is
 right and the other says something else (share s of the steps), by one where neither is right and they differ,
@@ -20,8 +17,6 @@ differ if |D| − t · SE > 2 min(e, s) + min(max(e − s, 0), o).
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
-from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
@@ -32,9 +27,8 @@ from annotation.core.figures.intervals import LEAST_VARIANCE, UPPER, Estimates, 
 from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels
 
-DRAWS: Final = 1000
-SEED: Final = 20261122
-NORMAL: Final = NormalDist().inv_cdf(UPPER)
+LEVEL: Final = 2 * (1 - UPPER)
+"""Models are told apart at 5 %."""
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -110,12 +104,13 @@ def changes(before: Estimates, after: Estimates) -> list[FigureChange | None]:
     ]
 
 
-def ranks(found: Estimates, draws: int = DRAWS, seed: int = SEED) -> list[Rank | None]:
+def ranks(found: Estimates) -> list[Rank | None]:
     """The ranks of each model by one figure, of which more is better; None for a model without a usable
     figure, which the others are not ranked against."""
     value, error, degrees = _pairs(found)
-    alone = _certain(value, _p_values(value, error, degrees) < 2 * (1 - UPPER))
-    together = _certain(value, _stepdown(found, value, error, degrees, draws, seed))
+    p = _p_values(value, error, degrees)
+    alone = _certain(value, p < LEVEL)
+    together = _certain(value, _holm(p))
     n = int(found.usable.sum())
     return [
         Rank(_range(alone, at, n), _range(together, at, n)) if found.usable[at] else None
@@ -154,54 +149,17 @@ def _range(better: BoolArray, at: int, models: int) -> tuple[int, int]:
     return 1 + int(better[:, at].sum()), models - int(better[at].sum())
 
 
-def _stepdown(
-    found: Estimates, value: FloatArray, error: FloatArray, degrees: FloatArray, draws: int, seed: int
-) -> BoolArray:
-    """A mask (M, M) of the pairs that differ when all are asked together."""
-    first, second = np.triu_indices(len(found.value), 1)
-    rejected = np.zeros(value.shape, dtype=bool)
-    usable = found.usable[first] & found.usable[second]
-    none = usable & (error[first, second] == 0)
-    rejected[first[none], second[none]] = np.abs(value[first[none], second[none]]) >= 1e-12
-    spread = usable & (error[first, second] > 0)
-    first, second = first[spread], second[spread]
-    if len(first):
-        # few tasks carry much of some differences: their quantile is as much wider as Student's is
-        wider = scipy.special.stdtrit(degrees[first, second], UPPER) / NORMAL
-        scale = error[first, second]
-        # not a matrix product: its threads wait for each other longer than this takes
-        drawn = np.einsum("mt,td->md", found.influence, _signs(draws, len(found.stratum), seed))
-        tested = np.abs(value[first, second]) / scale / wider
-        # in one array, the largest statistics first: it is gone through again and again
-        order = np.argsort(-tested)
-        chance = drawn[first[order]]
-        chance -= drawn[second[order]]
-        np.abs(chance, out=chance)
-        chance /= scale[order, None]
-        count = _steps(tested[order], chance)
-        rejected[first[order[:count]], second[order[:count]]] = True
+def _holm(p: FloatArray) -> BoolArray:
+    """A mask (M, M) of the pairs that differ when all are asked together, from their p-values."""
+    first, second = np.triu_indices(len(p), 1)
+    asked = ~np.isnan(p[first, second])
+    first, second = first[asked], second[asked]
+    order = np.argsort(p[first, second], kind="stable")
+    held = p[first[order], second[order]] * np.arange(len(order), 0, -1) < LEVEL
+    count = len(held) if held.all() else int(np.argmin(held))
+    rejected = np.zeros(p.shape, dtype=bool)
+    rejected[first[order[:count]], second[order[:count]]] = True
     return rejected | rejected.T
-
-
-def _steps(tested: FloatArray, chance: FloatArray) -> int:
-    """Reject what lies above the quantile of the largest of those left, until nothing does: how many of
-    `tested` (pairs,), which are in descending order. `chance` (pairs, draws)."""
-    count = 0
-    while count < len(tested):
-        largest = chance[count:].max(axis=0)
-        limit = max(float(np.quantile(largest, 2 * UPPER - 1)), NORMAL)
-        more = int((tested > limit).sum())
-        if more <= count:
-            break
-        count = more
-    return count
-
-
-@lru_cache(maxsize=4)
-def _signs(draws: int, tasks: int, seed: int) -> FloatArray:
-    """Signs at random for every task, (tasks, draws): the same for the same seed."""
-    signs: FloatArray = np.random.default_rng(seed).choice(np.array([-1.0, 1.0]), size=(tasks, draws))
-    return signs
 
 
 def movable(released: ReleasedLabels, one: Predictions, other: Predictions) -> tuple[float, float]:
