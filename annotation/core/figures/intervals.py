@@ -10,7 +10,9 @@ without task i of subset h, which has m_h tasks, and θ̄_h their mean:
   standard error is √Σu² / (θ (1 − θ)) and √Σu² / (1 − θ²); so it never leaves the figure's range;
 - its quantile is Student's, with the smaller of T − S and 2 (Σu²)² / Σu⁴ degrees of freedom: when single
   tasks carry most of Σu², it rests on little, which the fourth moments tell (F. E. Satterthwaite, "An
-  approximate distribution of estimates of variance components", 1946).
+  approximate distribution of estimates of variance components", 1946). Below four degrees of freedom this
+  approximation does not hold (E. Tipton, "Small sample adjustments for robust variance estimation with
+  meta-regression", 2015), and there is no interval.
 
 There is no chance in it, and nothing depends on names or on the order of rows.
 """
@@ -26,6 +28,7 @@ import scipy
 from annotation.core.figures import grouping
 from annotation.core.figures.figure import Figure
 from annotation.core.figures.measure import (
+    FEW_DIFFER,
     FEW_TASKS,
     MIN_TASKS,
     NO_SPREAD,
@@ -40,6 +43,8 @@ UPPER: Final = 0.975
 """Where the central 95 % end above; they begin at 1 − this."""
 LEAST_VARIANCE: Final = 1e-24
 """Below this, all tasks give the same figure."""
+LEAST_FREEDOM: Final = 4
+"""Of fewer degrees of freedom there is no interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +81,13 @@ class Estimates:
         return replace(self, **columns)
 
     def intervals(self) -> list[Interval]:
-        """The interval of each; none, with a reason, below 20 tasks, when all tasks are alike, or when the
-        figure is undefined without one of them."""
+        """The interval of each; none, with a reason, below 20 tasks, when all tasks or all but a few are
+        alike, or when the figure is undefined without one of them."""
         if len(self.stratum) < MIN_TASKS:
             return [Interval(None, None, FEW_TASKS)] * len(self.value)
-        drawn = self.usable & ((self.influence**2).sum(axis=-1) >= LEAST_VARIANCE)
+        spread = self.usable & ((self.influence**2).sum(axis=-1) >= LEAST_VARIANCE)
+        drawn = spread.copy()
+        drawn[spread] = freedom(self.influence[spread], self.stratum) >= LEAST_FREEDOM
         low, high = np.full((2, len(self.value)), np.nan)
         if drawn.any():
             share = self.figure.percent
@@ -90,7 +97,9 @@ class Estimates:
         return [
             Interval(float(low[at]), float(high[at]))
             if drawn[at]
-            else Interval(None, None, NO_SPREAD if self.usable[at] else ONE_TASK)
+            else Interval(
+                None, None, FEW_DIFFER if spread[at] else NO_SPREAD if self.usable[at] else ONE_TASK
+            )
             for at in range(len(self.value))
         ]
 
