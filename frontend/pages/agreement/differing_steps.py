@@ -159,7 +159,6 @@ def steps(request: HttpRequest, slug: str) -> HttpResponseBase:
         "agreement",
         listed,
         title=_title(found),
-        trail=[(_("Agreement"), at("agreement", slug))],
         about=_("Blind labels of one outcome, as the figures count them. Your viewing is recorded.")
         if found.of_outcomes
         else _("Blind labels of one step, as the figures count them. Your viewing is recorded."),

@@ -51,14 +51,16 @@ def mark(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, _("The example stands in the guidelines now."))
             return redirect(f"{reverse('frontend:guidelines', args=[case.project.slug])}#examples")
+    record = title_of(case.trajectory.record_id, unescape(case.trajectory.task.question))
     return opened.render(
         "cases/example.html",
         "guidelines",
         status=400 if form.errors else status,
+        title=_("Use as an example"),
+        trail=[(record, reverse("frontend:adjudication", args=[case.pk]))],
         form=form,
         refusal=refusal,
         case=case,
-        record_id=title_of(case.trajectory.record_id, unescape(case.trajectory.task.question)),
     )
 
 

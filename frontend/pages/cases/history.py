@@ -146,7 +146,6 @@ def history(request: HttpRequest, pk: int) -> HttpResponseBase:
     if request.method == "POST" and not listed.refusal:
         return redirect(request.get_full_path())
     record, back = title_of(row.record_id, unescape(row.task.question)), _back(opened, row)
-    trail = [(_("Trajectories"), at("trajectories", opened.project.slug))] if opened.may(LIST) else []
     step = next((step for step in steps if str(step.message_index) == _asked(request)), None)
     title, actions = _("History"), []
     if step is not None:
@@ -162,7 +161,7 @@ def history(request: HttpRequest, pk: int) -> HttpResponseBase:
         "trajectories" if opened.may(LIST) else "adjudication" if opened.may("disputes.view") else "work",
         listed,
         title=title,
-        trail=[*trail, *([(record, back)] if back else [])],
+        trail=[(record, back)] if back else [],
         about=f"{record} · {everything if Role.ADMIN in opened.roles else known}",
         actions=actions,
     )

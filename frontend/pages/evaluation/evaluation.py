@@ -16,7 +16,7 @@ from annotation.core.vocabulary import VALUES
 from annotation.reports.evaluation.benchmark import Benchmark, FigureRelation, benchmark
 from annotation.reports.evaluation.best_of_n import Selections, selections
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
-from frontend.pages.shared.common import open_project
+from frontend.pages.shared.common import open_project, release_trail
 from frontend.rendering import charts
 
 # the names of the published rules, in every language
@@ -89,6 +89,8 @@ def best_of_n(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     return opened.render(
         "evaluation/best_of_n.html",
         "releases",
+        title=_("Best-of-N on %(version)s") % {"version": version},
+        trail=release_trail(slug, version),
         release=release,
         columns=_columns(sort),
         drawn=TITLES[drawn],
@@ -130,6 +132,8 @@ def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     return opened.render(
         "evaluation/benchmark.html",
         "releases",
+        title=_("Reading the benchmark %(version)s") % {"version": version},
+        trail=release_trail(slug, version),
         release=release,
         relations=[_relation(one) for one in found.relations],
         parts=_composition(found),

@@ -23,10 +23,11 @@ from annotation.models import PredictionSet
 from annotation.reports.evaluation.model_scores import ModelScores
 from annotation.services import evaluate, noted_reads
 from frontend.pages.evaluation.leaderboard import CHANGE, LEADERBOARD_VERB, dots_of, release_of
-from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.common import ProjectPage, leaderboard_place, open_project, release_trail
 from frontend.rendering import charts
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, Table, at, cells
+from frontend.templatetags.tristep import readable
 
 OFFSETS = {
     "same": gettext_lazy("at the right step"),
@@ -81,6 +82,8 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
     return opened.render(
         "evaluation/model.html",
         "releases",
+        title=readable(row.model),
+        trail=[*release_trail(slug, version), leaderboard_place(slug, version)],
         release=row.release,
         row=row,
         found=found,

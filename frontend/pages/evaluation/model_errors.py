@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.text import unescape
 from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.models import PredictionSet
 from annotation.reports.evaluation import predicted_records as report
@@ -22,7 +21,6 @@ from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB
 from frontend.pages.evaluation.model import OFFSETS, error_columns, set_of
 from frontend.pages.shared.common import open_project, release_trail
 from frontend.pages.shared.list_page import Empty, Filter, ListPage, ordered, show
-from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.run_parts import place_of
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.judging import count
@@ -109,12 +107,7 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
     )
     everything = cast(Sequence[report.ListedRecord], listed.page.paginator.object_list)
     asked = report.PredictedRecordFilter() if listed.refusal else _asked(listed.asked)
-    place = (slug, row.release.version)
-    trail = [
-        *release_trail(*place),
-        (_("Leaderboard"), at("leaderboard", *place)),
-        (escape_control_chars(unescape(row.model)), at("model", *place, row.pk)),
-    ]
+    trail = release_trail(slug, row.release.version, row)
     about = _count(asked, everything)
     return show(opened, "releases", listed, title=_title(asked), trail=trail, about=about)
 

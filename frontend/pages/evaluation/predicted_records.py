@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -20,7 +21,7 @@ from annotation.reports.shared import transcripts
 from annotation.services import noted_reads
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
 from frontend.pages.evaluation.model import set_of
-from frontend.pages.shared.common import ProjectPage, image_response, open_project
+from frontend.pages.shared.common import ProjectPage, image_response, open_project, release_trail
 from frontend.pages.work.reading import is_part, run
 from frontend.rendering import markdown
 from frontend.rendering.beside import beside
@@ -60,10 +61,10 @@ def _read(
     opened: ProjectPage, release: Release, ordinal: int, row: PredictionSet | None = None
 ) -> HttpResponse:
     found = noted_reads.frozen_record(actor=opened.user, release=release, ordinal=ordinal, row=row)
+    trail = release_trail(opened.project.slug, release.version, row)
     if found is None:
-        return opened.render(
-            "evaluation/sealed_record.html", "releases", release=release, row=row, status=403
-        )
+        title = _("Trajectory of the release")
+        return opened.render("evaluation/sealed_record.html", "releases", 403, title=title, trail=trail)
     items = {one.step.message_index: one for one in found.steps if one.step}
     frozen = ShownFrozenRecord(
         opened.project.slug,
@@ -76,10 +77,11 @@ def _read(
     return opened.render(
         "transcript/part.html" if is_part(opened.request) else "evaluation/predicted_record.html",
         "releases",
+        title=title_of(escape(found.record_id), found.transcript.question),
+        trail=trail,
         release=release,
         row=row,
         found=found,
-        record_id=title_of(escape(found.record_id), found.transcript.question),
         trajectory=frozen,
         message_url=frozen.message_address,
         items=items,

@@ -23,7 +23,7 @@ from annotation.reports.shared.frozen_trajectories import frozen_trajectories
 from annotation.services import evaluate
 from frontend.pages.evaluation.leaderboard import release_of
 from frontend.pages.judging.judges import failed_note
-from frontend.pages.shared.common import open_project, release_trail
+from frontend.pages.shared.common import leaderboard_place, open_project, release_trail
 from frontend.pages.shared.list_page import Empty, ListPage, act, show
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.judging import count, run_badge, run_state
@@ -110,7 +110,6 @@ def judges(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
         cells.link(_("New judge"), at("judge-new", slug), "button button--primary"),
     )
     listed = ListPage(request, _columns(request, slug, release), rows, empty, below=cells.note(below))
-    leaderboard = (_("Leaderboard"), at("leaderboard", slug, version))
     return show(
         opened,
         "releases",
@@ -118,7 +117,7 @@ def judges(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
         "evaluation/scored_judges.html",
         status=status,
         title=_("Score a judge of this project"),
-        trail=[*release_trail(slug, version), leaderboard],
+        trail=[*release_trail(slug, version), leaderboard_place(slug, version)],
         about=about % {"n": count(release.record_count), "version": version},
         changed=len(frozen.changed),
         gone=len(frozen.gone),

@@ -14,8 +14,10 @@ from annotation import policies
 from annotation.models import JudgeAnswer
 from annotation.services import noted_reads
 from frontend.pages.judging.judges import JUDGES_VERB, SECTION
+from frontend.pages.judging.run import run_title
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.tables import at
 from frontend.templatetags.judging import duration, money
 
 SHOWN_CHARACTERS = 200_000
@@ -45,6 +47,8 @@ def answer(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
     return opened.render(
         "judging/answer.html",
         SECTION,
+        title=_("Raw answer"),
+        trail=[(run_title(row.run_id), at("run", slug, row.run_id))],
         answer=row,
         facts=[
             (_("Time"), row.created_at),

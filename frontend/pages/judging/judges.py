@@ -49,6 +49,11 @@ def judges_of(opened: ProjectPage) -> Any:
     return policies.visible(opened.user, Judge.objects.filter(project=opened.project))
 
 
+def judge_place(slug: str, judge: Judge) -> tuple[str, str]:
+    """The title and address of a judge's page, for the trail of those below it."""
+    return judge.name, at("judge", slug, judge.pk)
+
+
 def may_run(opened: ProjectPage) -> bool:
     """Whether there is a judge that a run could ask."""
     return bool(judges_of(opened).filter(kind__in=runnable_kinds(), retired_at__isnull=True).exists())
@@ -180,16 +185,22 @@ def judges(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_GET
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """The choice of a new judge's kind."""
-    return open_project(request, slug, JUDGES_VERB).render("judging/new.html", SECTION, kinds=KINDS.values())
+    opened = open_project(request, slug, JUDGES_VERB)
+    return opened.render("judging/new.html", SECTION, title=_("New judge"), kinds=KINDS.values())
 
 
-def _form_page(opened: ProjectPage, kind: JudgeKind, form: NameForm, **context: Any) -> HttpResponse:
+def _form_page(
+    opened: ProjectPage, kind: JudgeKind, form: NameForm, judge: Judge | None = None, **context: Any
+) -> HttpResponse:
     return opened.render(
         "judging/form.html",
         SECTION,
         status=409 if context.get("collision") else 400 if form.errors else 200,
+        title=_("Edit") if judge else _("New judge"),
+        trail=[judge_place(opened.project.slug, judge)] if judge else [],
         form=form,
         kind=kind,
+        judge=judge,
         allowed=suggest.operator().addresses,
         **context,
     )
@@ -295,6 +306,7 @@ def _detail(
         "judging/detail.html",
         SECTION,
         status=400 if form is not None and form.errors else 200,
+        title=judge.name,
         judge=judge,
         form=form,
         **context,

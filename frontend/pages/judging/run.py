@@ -176,6 +176,11 @@ def _failed_columns(slug: str) -> list[Column]:
     ]
 
 
+def run_title(pk: int) -> str:
+    """The name of a run."""
+    return _("Run %(n)s") % {"n": pk}
+
+
 def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None = None) -> HttpResponse:
     known = reports.progress(viewer=opened.user, run=run)
     failed = judge_overview.failed(viewer=opened.user, run=run)
@@ -186,6 +191,8 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
         "judging/run.html",
         SECTION,
         status=400 if form is not None and form.errors else 200,
+        title=run_title(run.pk),
+        trail=[(_("Runs"), at("runs", opened.project.slug))],
         run=run,
         busy=busy,
         bad=run.state in BAD,

@@ -67,7 +67,6 @@ def runs(request: HttpRequest, slug: str) -> HttpResponseBase:
         SECTION,
         listed,
         title=_("Runs"),
-        trail=[(_("Judges"), at("judges", slug))],
         about=_("In a run, one judge suggests labels for many trajectories."),
         actions=[start] if runnable else [],
     )
@@ -112,6 +111,7 @@ def _new_page(opened: ProjectPage, form: RunForm, rows: list[RunRow]) -> HttpRes
         "judging/run_new.html",
         SECTION,
         status=400 if form.errors else 200,
+        title=_("Start a run"),
         form=form,
         may_run=may_run(opened),
         estimates=rows,

@@ -19,9 +19,10 @@ from annotation.reports.judging import prompt_workshop as report
 from annotation.services import noted_reads, suggest
 from frontend.forms import add_errors
 from frontend.forms.workshop import SampleForm, TrialForm
-from frontend.pages.judging.judges import SECTION, judges_of
+from frontend.pages.judging.judges import SECTION, judge_place, judges_of
 from frontend.pages.judging.runs import RunRow
 from frontend.pages.shared.common import ProjectPage, open_project, paginate
+from frontend.rendering.tables import at
 
 WORKSHOP_VERB = "suggest"
 PER_PAGE = 50
@@ -43,7 +44,16 @@ def workshop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     rows = report.samples(viewer=opened.user, judge=judge)
     page = paginate(request, rows, PER_PAGE)
     status = 400 if form.errors else 200
-    return opened.render("judging/workshop.html", SECTION, status=status, judge=judge, form=form, page=page)
+    return opened.render(
+        "judging/workshop.html",
+        SECTION,
+        status=status,
+        title=_("Prompt workshop"),
+        trail=[judge_place(opened.project.slug, judge)],
+        judge=judge,
+        form=form,
+        page=page,
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -77,7 +87,7 @@ def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def _sample_page(
     opened: ProjectPage, sample: WorkshopSample, form: TrialForm, expected: RunRow | None = None
 ) -> HttpResponse:
-    tried = report.tried(viewer=opened.user, sample=sample)
+    judge, tried = sample.judge, report.tried(viewer=opened.user, sample=sample)
     trials = {str(prompt.trial.pk): prompt for prompt in tried if prompt.trial is not None}
     newest = list(trials.values())[-1] if trials else None
     trial = trials.get(opened.request.GET.get("trial", ""), newest)
@@ -88,8 +98,13 @@ def _sample_page(
         "judging/workshop_sample.html",
         SECTION,
         status=400 if form.errors else 200,
+        title=_("Sample %(n)s") % {"n": sample.pk},
+        trail=[
+            judge_place(opened.project.slug, judge),
+            (_("Prompt workshop"), at("judge-workshop", opened.project.slug, judge.pk)),
+        ],
         sample=sample,
-        judge=sample.judge,
+        judge=judge,
         size=sample.trajectories.count(),
         form=form,
         expected=expected,

@@ -260,6 +260,7 @@ def guidelines_edit(request: HttpRequest, slug: str) -> HttpResponse:
         "projects/guidelines_edit.html",
         "guidelines",
         status=409 if collision else 400 if form.errors else 200,
+        title=_("Write guidelines"),
         form=form,
         began=began,
         collision=collision,

@@ -42,10 +42,10 @@ def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return opened.render(
         "quality/annotator.html",
         "work" if figures.own and not opened.may("agreement.pairs") else "agreement",
+        title=str(figures.person),
         found=figures,
         leaning=figures.leaning,
         own=figures.own,
-        through_agreement=opened.may("agreement.pairs"),
         leanings=[LEANINGS[word] for word in figures.leaning.words] if figures.leaning else [],
         fewest=FEWEST_PAIRS,
         batch=FEWEST,

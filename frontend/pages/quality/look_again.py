@@ -61,6 +61,7 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
         "quality/look_again.html",
         "guidelines",
         status=status,
+        title=_("Look again"),
         refusal=refusal,
         asked=asked,
         filtered=any(asked.values()),

@@ -62,6 +62,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         "releases/freeze.html",
         "releases",
         status=status,
+        title=_("Freeze a release"),
         form=form,
         threshold=threshold,
         checklist=summary,
@@ -179,7 +180,14 @@ def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return redirect("frontend:release", slug, row.release.version)
     running = row.state in UNFINISHED_FREEZES
     cancelled = row.state == FreezeState.CANCELLED
-    return opened.render("releases/freezing.html", "releases", row=row, running=running, cancelled=cancelled)
+    return opened.render(
+        "releases/freezing.html",
+        "releases",
+        title=_("Freezing release %(version)s") % {"version": row.version},
+        row=row,
+        running=running,
+        cancelled=cancelled,
+    )
 
 
 @never_cache

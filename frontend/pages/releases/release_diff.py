@@ -8,6 +8,7 @@ from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
@@ -18,7 +19,7 @@ from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.models import Release
 from annotation.services import release as service
 from frontend.pages.releases.release_pictures import distribution
-from frontend.pages.shared.common import ProjectPage, open_project, paginate
+from frontend.pages.shared.common import ProjectPage, open_project, paginate, release_trail
 from frontend.rendering.charts import CELL, cell
 
 RELEASE_DIFF_VERB = "release.view"
@@ -83,6 +84,8 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
     return opened.render(
         "releases/release_diff.html",
         "releases",
+        title=_("%(new)s compared with %(old)s") % {"new": version, "old": other},
+        trail=release_trail(slug, version),
         found=comparison,
         old=comparison.old,
         new=comparison.new,

@@ -174,6 +174,7 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
     return opened.render(
         "releases/release.html",
         "releases",
+        title=_("Release %(version)s") % {"version": release.version},
         release=release,
         withdrawal=getattr(release, "withdrawal", None),
         manifest=manifest,

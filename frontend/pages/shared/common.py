@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -19,7 +19,8 @@ from annotation import policies
 from annotation.core.errors import Invalid
 from annotation.core.trajectories.images import Image
 from annotation.core.vocabulary import Role
-from annotation.models import Project, User
+from annotation.models import PredictionSet, Project, User
+from frontend.templatetags.tristep import readable
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 PER_PAGE = 50
@@ -63,7 +64,7 @@ NAVIGATION = (
     ),
 )
 
-SECTION_TITLES = {key: title for _group, entries in NAVIGATION for key, title, *_rest in entries}
+SECTIONS = {key: (title, url) for _group, entries in NAVIGATION for key, title, url, _verb in entries}
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,21 @@ class ProjectPage:
                 groups.append({"title": title, "links": items})
         return groups
 
-    def render(self, template: str, section: str, status: int = 200, **context: Any) -> HttpResponse:
-        """The page, with project, roles and navigation beside what it shows."""
+    def render(
+        self,
+        template: str,
+        section: str,
+        status: int = 200,
+        *,
+        title: str = "",
+        trail: Sequence[tuple[str, str]] = (),
+        **context: Any,
+    ) -> HttpResponse:
+        """The page, with project, roles and navigation beside what it shows.
+
+        A page with a `title` of its own stands below its section and the places of `trail`, (title, address).
+        """
+        name, url = SECTIONS[section]
         known = {
             "project": self.project,
             "roles": self.roles,
@@ -110,8 +124,8 @@ class ProjectPage:
             "is_annotator": Role.ANNOTATOR in self.roles,
             "is_adjudicator": Role.ADJUDICATOR in self.roles,
             "nav": self.navigation(section),
-            "section_title": SECTION_TITLES[section],
-            "title": SECTION_TITLES[section],
+            "title": title or name,
+            "trail": [(name, reverse(f"frontend:{url}", args=[self.project.slug])), *trail] if title else (),
             **context,
         }
         return render(self.request, f"frontend/{template}", known, status=status)
@@ -149,10 +163,18 @@ def receives_files(gate: Callable[..., int]) -> Callable[[View], View]:
     return mark
 
 
-def release_trail(slug: str, version: str) -> list[tuple[str, str]]:
-    """The trail to a page about a release: (title, address) of each place."""
-    releases = reverse("frontend:releases", args=[slug])
-    return [(gettext("Releases"), releases), (version, reverse("frontend:release", args=[slug, version]))]
+def release_trail(slug: str, version: str, row: PredictionSet | None = None) -> list[tuple[str, str]]:
+    """The trail to a page about a release, and about a model on it: (title, address) of each place."""
+    trail = [(version, reverse("frontend:release", args=[slug, version]))]
+    if row is not None:
+        model = reverse("frontend:model", args=[slug, version, row.pk])
+        trail += [leaderboard_place(slug, version), (readable(row.model), model)]
+    return trail
+
+
+def leaderboard_place(slug: str, version: str) -> tuple[str, str]:
+    """The title and address of a leaderboard."""
+    return gettext("Leaderboard"), reverse("frontend:leaderboard", args=[slug, version])
 
 
 def may_send(user: User, slug: str, verb: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -40,6 +41,7 @@ def guidelines(request: HttpRequest, pk: int) -> HttpResponse:
     return opened.render(
         "work/guidelines.html",
         "work",
+        title=_("Guidelines"),
         unread=unread_guideline,
         html=markdown.render(unread_guideline.guideline.text),
         changes=changes(unread_guideline.before.text, unread_guideline.guideline.text)

@@ -210,6 +210,7 @@ def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return opened.render(
         "work/import.html",
         "import",
+        title=row.filename,
         row=row,
         running=row.state in POLLED_STATES,
         errors=paginate(request, row.errors, per_page=100),

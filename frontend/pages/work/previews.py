@@ -66,6 +66,7 @@ def page(opened: ProjectPage, row: ImportFile, form: OptionsForm | None = None) 
         "transcript/part.html" if draft and is_part(opened.request) else "work/import_preview.html",
         "import",
         status=status,
+        title=row.filename,
         row=row,
         found=found,
         problem=problem,

@@ -30,6 +30,7 @@ from frontend.pages.work.reading import is_part, run
 from frontend.rendering.beside import beside
 from frontend.rendering.charts import strip
 from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.identity import title_of
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import badge_kind, percent, state_name
 
@@ -223,7 +224,8 @@ def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     state = TrajectoryState.LABELLING.value if sealed else row.state
     laid = laid_out(request, shown)
     template = "transcript/part.html" if is_part(request) else "work/trajectory.html"
-    return opened.render(template, "trajectories", asks=asks, sealed=sealed, state=state, **laid)
+    title = title_of(row.record_id, laid["question"].text)
+    return opened.render(template, "trajectories", title=title, asks=asks, sealed=sealed, state=state, **laid)
 
 
 @require_GET
