@@ -123,7 +123,8 @@ def right_by_task(released: ReleasedLabels, model: Predictions) -> dict[str, tup
         "strict_first_error_accuracy": np.array(first) & np.array(labelled),
         "exact_match": [bool(step[span].all()) for span in spans],
         "outcome_accuracy": said == outcome,
-        "binary_outcome_accuracy": (said != MISSING) & ((said == 1) == (outcome == 1)),
+        "binary_outcome_accuracy": (said == 1) == (outcome == 1),
+        "strict_binary_outcome_accuracy": (said != MISSING) & ((said == 1) == (outcome == 1)),
     }
     found = {
         name: (np.bincount(released.task, weights=right), np.bincount(released.task))
@@ -232,11 +233,12 @@ def test_missing_predictions_are_wrong_and_never_zero() -> None:
 
 def test_outcomes_are_scored_with_three_values_and_with_two() -> None:
     released = ReleasedLabels.of(
-        [record(task, 0, [1], outcome) for task, outcome in enumerate((1, 0, -1, 1))]
+        [record(task, 0, [1], outcome) for task, outcome in enumerate((1, 0, -1, 1, 0, 1))]
     )
-    figures = scores(released, [said(released, [1] * 4, [1, -1, 0, 0])])[0].figures
-    assert figures["outcome_accuracy"].value == pytest.approx(1 / 4)
-    assert figures["binary_outcome_accuracy"].value == pytest.approx(3 / 4)
+    figures = scores(released, [said(released, [1] * 6, [1, -1, 0, 0, MISSING, MISSING])])[0].figures
+    assert figures["outcome_accuracy"].value == pytest.approx(1 / 6)
+    assert figures["binary_outcome_accuracy"].value == pytest.approx(4 / 6), "a missing one is no success"
+    assert figures["strict_binary_outcome_accuracy"].value == pytest.approx(3 / 6), "a missing one is wrong"
 
 
 def test_figures_that_are_undefined_say_why() -> None:

@@ -88,8 +88,16 @@ def _macro_f1(s: FloatArray) -> FloatArray:
 
 
 def _binary_right(s: FloatArray) -> FloatArray:
+    """Right successes, and what is neither a success nor said to be one; the last column is a missing one."""
     table = tables(s, OUTCOMES)
-    right: FloatArray = table[..., 2, 2] + table[..., :2, :2].sum(axis=(-2, -1))
+    right: FloatArray = (
+        table[..., 2, 2] + table[..., :2, :2].sum(axis=(-2, -1)) + table[..., :2, 3].sum(axis=-1)
+    )
+    return right
+
+
+def _binary_right_strict(s: FloatArray) -> FloatArray:
+    right: FloatArray = _binary_right(s) - tables(s, OUTCOMES)[..., :2, 3].sum(axis=-1)
     return right
 
 
@@ -208,9 +216,17 @@ _ALL: Final = (
         "binary_outcome_accuracy",
         translatable("Outcome accuracy, binary"),
         translatable(
-            "Share of outcomes that are right as success (+1) or not (0, −1). A missing one is wrong."
+            "Share of outcomes that are right as success (+1) or not (0, −1). As published, a missing one is "
+            "“no success”."
         ),
         _binary_right,
+        _total(OUTCOMES),
+    ),
+    _share(
+        "strict_binary_outcome_accuracy",
+        translatable("Outcome accuracy, binary, strict"),
+        translatable("Outcome accuracy, binary, in which a missing outcome is wrong."),
+        _binary_right_strict,
         _total(OUTCOMES),
     ),
 )

@@ -15,7 +15,7 @@ from annotation.policies import Actor, require
 from .leaderboard_entries import entries
 
 STEP: Final = "step_accuracy"
-BESIDE: Final = ("first_error_accuracy", "binary_outcome_accuracy")
+BESIDE: Final = ("first_error_accuracy", "binary_outcome_accuracy", "strict_binary_outcome_accuracy")
 """The figures that StepAcc is related to."""
 
 
