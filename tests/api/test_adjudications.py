@@ -164,20 +164,6 @@ def test_case_that_is_taken_is_a_conflict(by: Callers, disputed: Trajectory, cas
     refused(Caller(other).post(CASES, {"trajectory": disputed.pk}), 409, "case_taken")
 
 
-def test_case_is_unknown_to_others(by: Callers, disputed: Trajectory, cast: Cast) -> None:
-    case = open_case(cast.judith, disputed)
-    for caller in (by.ann, by.ben, by.cleo, by.oscar, by.admin):
-        refused(caller.get(f"/adjudications/{case.pk}/"), 404)
-        refused(caller.post(f"/adjudications/{case.pk}/decisions/", {"message_index": 4, "value": 1}), 404)
-        for deed in ("close", "release"):
-            refused(caller.post(f"/adjudications/{case.pk}/{deed}/"), 404)
-        if caller is not by.admin:
-            refused(caller.post(f"/adjudications/{case.pk}/reopen/"), 404)
-    assert ok(by.ann.get(CASES))["count"] == 0
-    assert ok(by.admin.get(CASES))["count"] == 1
-    refused(by.ann.post(CASES, {"trajectory": disputed.pk}), 403)
-
-
 def test_case_is_only_of_what_is_disputed(by: Callers, cast: Cast) -> None:
     row = import_records(cast.project, 1)[0]
     refused(by.judith.post(CASES, {"trajectory": row.pk}), 404)

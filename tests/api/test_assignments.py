@@ -37,15 +37,8 @@ def test_claiming_gives_the_next_trajectory_and_a_double_click_the_same(by: Call
     assert first["record_id"] == "tiny:0:0" and first["state"] == "open"
     assert ok(by.ann.post(CLAIM), 201)["record_id"] == "tiny:1:0"
     refused(by.ann.post(CLAIM), 409, "nothing_left")
-
-
-def test_claim_is_for_annotators_alone(by: Callers, cast: Cast) -> None:
-    import_records(cast.project, 1)
-    for caller in (by.admin, by.judith, by.root):
-        refused(caller.post(CLAIM), 403, "denied")
-    refused(by.oscar.post(CLAIM), 404)
-    refused(by.ann.post(CLAIM, {"claim_key": "x" * 65}), 400)
-    refused(by.ann.post(CLAIM, {"claim_key": ["x"]}), 400)
+    for key in ("x" * 65, ["x"]):
+        refused(by.ann.post(CLAIM, {"claim_key": key}), 400)
 
 
 def test_assignments_listed_are_ones_own_and_nobody_elses(
@@ -68,14 +61,6 @@ def test_assignment_comes_with_its_trajectory_and_labels(by: Callers, claimed: A
     assert seen["rules"] == {"suspend_on_user_turn": False, "carry_forward": False}
     assert seen["trajectory"]["messages"][0]["role"] == "system"
     assert "state" not in seen["trajectory"], "its state would tell what the other annotator said"
-
-
-def test_assignment_is_opened_by_nobody_else(by: Callers, claimed: Assignment) -> None:
-    for caller in (by.ben, by.admin, by.judith, by.root, by.oscar):
-        refused(caller.get(f"/assignments/{claimed.pk}/"), 404)
-        refused(save(caller, claimed, [change(2, 1)]), 404)
-        for deed in ("submit", "return", "resume"):
-            refused(caller.post(f"/assignments/{claimed.pk}/{deed}/", {}), 404)
 
 
 def test_labels_are_saved_one_by_one(by: Callers, claimed: Assignment) -> None:

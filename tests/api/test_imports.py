@@ -139,17 +139,6 @@ def test_previews_are_discarded_together_and_nothing_else(by: Callers) -> None:
     assert states == {queued["id"]: "queued", **{row["id"]: "abandoned" for row in waiting}}
 
 
-def test_imports_are_for_admins(by: Callers) -> None:
-    made = ok(form(by.admin, jsonl(make_records(1))), 202)
-    for caller in (by.ann, by.judith):
-        refused(caller.get(IMPORTS), 403)
-        refused(form(caller, jsonl(make_records(1))), 403)
-        refused(caller.get(f"/imports/{made['id']}/"), 404)
-        refused(caller.post(f"/imports/{made['id']}/abandon/"), 404)
-    refused(form(by.oscar, jsonl(make_records(1))), 404)
-    refused(form(by.nobody, jsonl(make_records(1))), 401)
-
-
 def test_import_over_the_limit_is_413_before_it_is_read(by: Callers, settings: Any) -> None:
     settings.MAX_UPLOAD_BYTES = 100
     refused(form(by.admin, b"x" * 1000), 413, "too_large")

@@ -122,12 +122,3 @@ def test_file_that_does_not_fit_is_refused_whole_with_its_lines(
     monkeypatch.setattr("api.views.base.MAX_FILE", 10)
     refused(send(by, judge, jsonl([LINE])), 413, "too_large")
     assert not Suggestion.objects.exists()
-
-
-def test_judges_are_for_admins_alone(by: Callers, cast: Cast) -> None:
-    judge = make_imported_judge(cast.project)
-    for caller in (by.ann, by.judith):
-        refused(caller.get(JUDGES), 403)
-        refused(caller.post(JUDGES, SERVER), 403)
-        assert refused(caller.get(f"/judges/{judge.pk}/"), 404) == refused(caller.get("/judges/9999/"), 404)
-    refused(by.oscar.get(JUDGES), 404)

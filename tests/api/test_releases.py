@@ -119,15 +119,6 @@ def test_release_that_is_faulty_is_withdrawn_once_and_stays(by: Callers, frozen:
     refused(by.admin.post(f"{RELEASES}1.0/withdraw/", {"reason": "again"}), 409, "withdrawn")
 
 
-def test_annotators_see_nothing_of_releases(by: Callers, frozen: dict[str, object]) -> None:
-    for path in ("", "1.0/", "1.0/manifest.json", "1.0/release-key.pem", "1.0/export/tiny.jsonl", "9.9/"):
-        refused(by.ann.get(f"{RELEASES}{path}"), 403)
-        refused(by.oscar.get(f"{RELEASES}{path}"), 404)
-    refused(by.ann.post(RELEASES, {"version": "2.0"}), 403)
-    refused(by.judith.post(RELEASES, {"version": "2.0"}), 403)
-    refused(by.ann.post(f"{RELEASES}1.0/verify/"), 403)
-
-
 def test_release_that_is_not_there_is_404(by: Callers) -> None:
     for version in ("9.9", "%ED%A0%80", "1.0%0A", "é" * 300):
         for ending in ("", "manifest.json", "export/tiny.jsonl"):

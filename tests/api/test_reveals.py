@@ -125,13 +125,6 @@ def test_reveal_of_nothing_or_too_much_is_refused(by: Callers, cast: Cast, body:
     refused(by.ann.post(prepared(cast, policy="always"), body), 400)
 
 
-def test_reveals_are_ones_own_alone(by: Callers, cast: Cast) -> None:
-    here = prepared(cast, policy="always")
-    for caller in (by.ben, by.admin, by.judith, by.oscar, by.root):
-        refused(caller.get(here), 404)
-        refused(caller.post(here, {"all": True}), 404)
-
-
 def test_admin_reads_names_comments_and_all_at_the_trajectory(by: Callers, cast: Cast) -> None:
     prepared(cast, policy="never")
     row = Assignment.objects.get().trajectory_id

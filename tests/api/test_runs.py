@@ -108,13 +108,3 @@ def test_run_is_paused_resumed_with_a_budget_cancelled_and_retried(
     assert resumed["state"] == "queued" and Decimal(resumed["budget"]) == 3
     assert ok(by.admin.post(f"{where}cancel/"))["state"] == "cancelled"
     refused(by.admin.post(f"{where}resume/", {}), 409)
-
-
-def test_runs_are_for_admins_alone(by: Callers, finished: SuggestionRun) -> None:
-    answer = ok(by.admin.get(f"/runs/{finished.pk}/failures/"))["results"][0]["answer"]
-    for caller in (by.ann, by.judith):
-        refused(caller.get(RUNS), 403)
-        for path in (f"/runs/{finished.pk}/", f"/runs/{finished.pk}/failures/", f"/answers/{answer}/"):
-            refused(caller.get(path), 404)
-        for deed in ("pause", "resume", "cancel", "retry"):
-            refused(caller.post(f"/runs/{finished.pk}/{deed}/"), 404)

@@ -61,12 +61,6 @@ def test_admins_list_and_filter(by: Callers, cast: Cast) -> None:
     refused(by.admin.get(LIST, {"record_id": "a\x00b"}), 400)
 
 
-def test_trajectories_are_listed_for_admins(by: Callers) -> None:
-    for caller in (by.ann, by.judith):
-        refused(caller.get(LIST), 403)
-    refused(by.oscar.get(LIST), 404)
-
-
 def test_trajectory_of_real_logs_comes_out_exactly_and_as_strict_json(
     by: Callers, cast: Cast, odd: int
 ) -> None:

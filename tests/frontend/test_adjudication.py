@@ -291,15 +291,6 @@ def test_case_is_for_nobody_who_labelled_it(browse, cast, at, text):
     assert not Adjudication.objects.exists()
 
 
-def test_case_belongs_to_one_adjudicator(browse, cast, case, at, text):
-    people.make_member(cast.project, cast.oscar, "adjudicator")
-    client = browse("oscar")
-    assert client.get(at("adjudication", case.pk)).status_code == 404
-    assert decide(client, at, case, 4, 1).status_code == 404
-    late = client.post(at("adjudication-take", "bench", case.trajectory.pk), follow=True)
-    assert "Another adjudicator has this case" in text(late)
-
-
 def test_annotators_find_no_case_and_admins_only_read(browse, cast, case, at, text):
     for who in ("ann", "ben", "cleo"):
         assert browse(who).get(at("adjudication", case.pk)).status_code == 404

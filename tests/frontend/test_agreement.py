@@ -305,12 +305,6 @@ def test_agreement_of_the_page_the_api_and_the_files_is_the_same(browse, cast, a
     assert browse("admin").get(at("agreement-csv", "bench", "nothing")).status_code == 404
 
 
-def test_annotators_do_not_see_agreement(browse, cast, at):
-    assert browse("ann").get(at("agreement", "bench")).status_code == 403
-    assert browse("judith").get(at("agreement", "bench")).status_code == 200
-    assert browse("judith").get(at("agreement-steps", "bench")).status_code == 403
-
-
 def test_figures_for_adjudicators_tell_of_nobody(browse, cast, at, text):
     people.import_records(cast.project, 5)
     for user, value in ((cast.ann, 1), (cast.ben, -1)):

@@ -135,10 +135,3 @@ def test_comment_is_taken_back_by_its_author_alone(browse, cast, talk, at, text)
     assert browse("ben").post(at("comment-retract", comment.pk)).status_code == 403
     assert browse("ann").post(at("comment-retract", comment.pk)).status_code == 302
     assert "Look at the result." not in text(browse("ben").get(at("discussion", talk.pk)))
-
-
-def test_discussion_is_for_those_who_take_part(browse, talk, at):
-    for who in ("cleo", "oscar"):
-        assert browse(who).get(at("discussion", talk.pk)).status_code == 404
-        assert said(browse(who), at, talk).status_code == 404
-    assert not Comment.objects.exists()

@@ -83,15 +83,6 @@ def test_settings_triage_and_take_it_back(browse, cast, at, text):
     assert project().triage_seed is None
 
 
-def test_influence_is_seen_and_switched_by_admins_only(browse, cast, at):
-    for name in ("ann", "judith"):
-        assert browse(name).get(at("influence", "bench")).status_code == 403
-        assert browse(name).post(at("experiment", "bench")).status_code == 403
-        assert browse(name).post(at("triage", "bench"), {"batch_size": "2"}).status_code == 403
-    assert 'href="/p/bench/influence/"' not in browse("judith").get(at("project", "bench")).content.decode()
-    assert 'href="/p/bench/influence/"' in browse("admin").get(at("project", "bench")).content.decode()
-
-
 def test_arm_is_told_to_no_annotator_beforehand(browse, cast, at, text):
     """The same pages, byte for byte, whichever seed is in force, until a trajectory is opened."""
     fill(cast, seed=None)

@@ -119,17 +119,6 @@ def test_invitation_is_sent_too_with_a_mail_server(browse, at, settings):
     assert mail.outbox[0].to == ["dora@example.org"]
 
 
-def test_invitations_are_made_revoked_and_seen_by_admins_only(browse, cast, at):
-    invite(browse("admin"), at)
-    row = Invitation.objects.get()
-    for who, status in (("ann", 403), ("judith", 403), ("oscar", 404)):
-        client = browse(who)
-        assert client.get(at("members", "bench")).status_code == status
-        assert client.post(at("invite", "bench"), {"is_admin": "on"}).status_code == status
-        assert client.post(at("invitation-revoke", "bench", row.pk)).status_code == status
-    assert Invitation.objects.get().revoked_at is None
-
-
 def test_invitation_shows_what_became_of_it(browse, cast, at, text):
     client = browse("admin")
     links = [invite(client, at, name=name, is_annotator="on") for name in ("Ada", "Bea", "Cyd", "Dee", "Eve")]

@@ -319,13 +319,3 @@ def test_suggestion_is_none_of_a_failed_judgement(browse, at, cast):
     bring(cast, judge, lines(cast, lambda _: 1, 1) + json.dumps(failed).encode())
     listed = browse("admin").get(at("judges", "bench")).context["page"][0]
     assert (listed.suggestions, listed.failed) == (1, 1)
-
-
-def test_annotators_do_not_learn_that_there_are_judges(browse, at, text, cast):
-    judge = make_imported_judge(cast.project, "Very secret judge")
-    for who in ("ann", "judith"):
-        page = text(browse(who).get(at("project", "bench")))
-        assert at("judges", "bench") not in page
-        for name, args in (("judges", ()), ("judge", (judge.pk,)), ("judge", (judge.pk + 99,)), ("runs", ())):
-            answer = browse(who).get(at(name, "bench", *args))
-            assert answer.status_code == 403 and "Very secret" not in text(answer)

@@ -42,8 +42,3 @@ def test_members_of_another_project_cannot_be_reached_through_ones_own(browse, c
     assert browse("admin").post(at("member", "bench", row.pk), {"remove": "1"}).status_code == 404
     assert browse("admin").post(at("member", "other", row.pk), {"remove": "1"}).status_code == 404
     assert Membership.objects.filter(pk=row.pk).exists()
-
-
-def test_annotators_change_nobody(browse, cast, at):
-    row = Membership.objects.get(user=cast.ben)
-    assert browse("ann").post(at("member", "bench", row.pk), {"is_admin": "on"}).status_code == 403

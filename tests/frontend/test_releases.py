@@ -196,20 +196,6 @@ def test_withdraw_needs_a_reason_and_is_said_once(browse, frozen, at, text):
     assert "withdrawn" in text(client.get(at("releases", "bench")))
 
 
-def test_release_pages_have_their_roles(browse, frozen, at):
-    pages = (
-        at("releases", "bench"),
-        at("release", "bench", "1.0"),
-        at("release-export", "bench", "1.0", "one.jsonl"),
-    )
-    for url in pages:
-        assert browse("ann").get(url).status_code == 403
-        assert browse("oscar").get(url).status_code == 404
-    assert browse("judith").get(at("release-freeze", "bench")).status_code == 403
-    assert browse("judith").post(at("release-withdraw", "bench", "1.0"), {"reason": "x"}).status_code == 403
-    assert browse("admin").get(at("release", "bench", "9.9")).status_code == 404
-
-
 def test_data_set_is_chosen_on_the_page_and_wrong_choices_come_back(browse, frozen, at, text):
     client, files = browse("judith"), at("release-export", "bench", "1.0", "all.zip")
     page = text(client.get(at("release", "bench", "1.0")))

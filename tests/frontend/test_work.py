@@ -141,15 +141,6 @@ def test_claim_with_nothing_left_comes_back_with_a_sentence(browse, cast, at, te
     assert "There is nothing left for you to label" in text(response)
 
 
-def test_claiming_needs_the_role_and_a_post(browse, cast, at):
-    people.import_records(cast.project, 1)
-    assert browse("ann").get(at("claim", "bench")).url == at("work", "bench")
-    assert not Assignment.objects.exists()
-    assert browse("judith").post(at("claim", "bench")).status_code == 403
-    assert browse("admin").post(at("claim", "bench")).status_code == 403
-    assert browse("oscar").post(at("claim", "bench")).status_code == 404
-
-
 def test_tabs_show_what_is_open_submitted_and_returned(browse, cast, at, text):
     people.import_records(cast.project, 3)
     people.label_next(cast.ann, cast.project)
@@ -195,12 +186,6 @@ def test_reopen_that_comes_too_late_leads_back_with_a_sentence_and_is_offered_no
     assert str(TOO_LATE) in text(late)
     exposures.expose(user=cast.ann, trajectory=mine.trajectory, kind=ExposureKind.LABEL)
     assert not any("Reopen" in text(client.get(page)) for page in pages)
-
-
-def test_assignments_listed_are_ones_own_only(browse, cast, at, text):
-    people.import_records(cast.project, 2)
-    theirs = people.claim(cast.ben, cast.project)
-    assert at("workbench", theirs.pk) not in text(browse("ann").get(at("work", "bench")))
 
 
 def test_progress_counts_ones_own_work_and_tells_nothing_of_others(browse, cast, at, text):

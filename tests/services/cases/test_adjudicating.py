@@ -156,12 +156,6 @@ def test_case_is_not_for_who_gave_the_trajectory_back_either(cast: Cast) -> None
         people.open_case(cast.cleo, trajectory)
 
 
-@pytest.mark.parametrize("who", ["ann", "admin", "oscar", "root"])
-def test_case_is_taken_by_adjudicators_only(cast: Cast, disputed: Trajectory, who: str) -> None:
-    with pytest.raises(Denied):
-        people.open_case(cast.everybody[who], disputed)
-
-
 def test_case_is_none_of_what_is_not_disputed(cast: Cast) -> None:
     trajectory = labelled(cast, ([1, 1, 1], 1), ([1, 1, 1], 1))
 

@@ -347,12 +347,6 @@ def test_revision_that_cannot_be_is_refused_whole(
     assert not Revision.objects.exists()
 
 
-def test_revision_is_for_those_who_labelled_it(cast: Cast, talk: Discussion) -> None:
-    for who in (cast.judith, cast.admin):
-        with pytest.raises(Denied):
-            revise(who, talk, 4, 0)
-
-
 def test_root_and_reason_of_an_error_are_corrected_by_a_revision(cast: Cast, talk: Discussion) -> None:
     made = revise(cast.ben, talk, 6, -1, root=6, reason="fabrication")
 

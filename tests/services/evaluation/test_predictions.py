@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid
+from annotation.core.errors import Conflict, ImportRefused, Invalid
 from annotation.core.scoring import MISSING
 from annotation.models import AuditEvent, PredictionReasons, PredictionSet, Release, ReleaseOutline
 from annotation.policies import OPERATOR
@@ -193,20 +193,6 @@ def test_predictions_need_a_name_and_a_cost_that_can_be(
     with pytest.raises(Invalid) as refusal:
         bring(resolved, frozen, line(0), model=model, about=about)
     assert set(refusal.value.fields) == {field} and not PredictionSet.objects.exists()
-
-
-def test_predictions_are_for_admins(resolved: Cast, frozen: Release) -> None:
-    row = bring(resolved, frozen, line(0)).prediction_set
-    for person in (resolved.ann, resolved.judith, resolved.oscar):
-        with pytest.raises(Denied):
-            bring(resolved, frozen, line(1), actor=person)
-        with pytest.raises(Denied):
-            evaluate.delete_predictions(actor=person, prediction_set=row)
-    for person in (resolved.ann, resolved.oscar):
-        with pytest.raises(Denied):
-            leaderboard(actor=person, release=frozen)
-        with pytest.raises(Denied):
-            selections(actor=person, release=frozen)
 
 
 @pytest.mark.postgres

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from annotation.core.errors import Denied, NotFound
+from annotation.core.errors import NotFound
 from annotation.core.vocabulary import ExposureKind
-from annotation.models import AuditEvent, Exposure, PublicRelease, Release
+from annotation.models import AuditEvent, Exposure, Release
 from annotation.policies import OPERATOR
 from annotation.reports.evaluation.public_releases import public_leaderboard
 from annotation.services import release
@@ -47,14 +47,6 @@ def test_release_is_public_from_being_switched_on_to_being_switched_off(resolved
     events = AuditEvent.objects.filter(verb__in=("release.publish", "release.unpublish")).order_by("pk")
     assert [event.verb for event in events] == ["release.publish", "release.unpublish"]
     assert events[0].actor == resolved.admin and events[0].detail["version"] == "1.0"
-
-
-def test_switching_is_for_admins(resolved: Cast) -> None:
-    made = freeze(resolved.project)
-    for name in ("ann", "judith", "oscar"):
-        with pytest.raises(Denied):
-            release.set_public(actor=resolved.everybody[name], release=made, switches=ON)
-    assert not PublicRelease.objects.exists()
 
 
 def test_annotator_who_reads_it_signed_in_has_seen_the_consensus(resolved: Cast) -> None:

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.core.errors import Conflict, Denied
+from annotation.core.errors import Conflict
 from annotation.models import Allocation, InterimAnalysis, Project, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.reports.influence.report import Influence
@@ -156,16 +156,6 @@ def test_trial_notes_each_look_once_for_a_percent_and_says_what_it_spent(cast: C
     import_records(cast.project, 1, subset="more")
     later = read(cast).trial
     assert later is not None and later.look == again.look
-
-
-def test_trial_is_read_and_noted_for_admins_only(cast: Cast) -> None:
-    row = begin(cast, 1)[0]
-    turn(cast.ann, row)
-    turn(cast.ben, row)
-    for user in (cast.ann, cast.judith, cast.oscar):
-        with pytest.raises(Denied):
-            interim.influence(actor=user, project=cast.project)
-    assert not InterimAnalysis.objects.exists()
 
 
 def test_trial_has_the_same_document_in_command_api_and_manifest(cast: Cast) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.core.errors import Denied, Invalid
+from annotation.core.errors import Invalid
 from annotation.models import AuditEvent, Membership, Project, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports.influence.triage import scores, triage_so_far
@@ -166,14 +166,6 @@ def test_annotator_learns_nothing_but_the_next_one(cast: Cast, rows: list[Trajec
 def test_triage_refuses_values_out_of_range(cast: Cast, values: dict[str, int]) -> None:
     with pytest.raises(Invalid):
         projects.triage(actor=cast.admin, project=cast.project, **values)
-
-
-def test_triage_is_for_admins_only(cast: Cast) -> None:
-    for user in (cast.ann, cast.judith):
-        with pytest.raises(Denied):
-            projects.triage(actor=user, project=cast.project)
-        with pytest.raises(Denied):
-            projects.undo_triage(actor=user, project=cast.project)
 
 
 def test_triage_has_brought_the_share_of_disputes_in_the_first_half(

@@ -28,11 +28,6 @@ def test_project_has_its_maker_as_admin_and_a_first_version_of_guidelines(db: No
     assert Guideline.objects.get(project=project).version == 1
 
 
-def test_project_is_made_by_superusers_and_the_operator_only(cast: Cast) -> None:
-    with pytest.raises(Denied):
-        projects.create_project(actor=cast.admin, name="Mine")
-
-
 @pytest.mark.parametrize(
     ("values", "field"),
     [

@@ -11,7 +11,6 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.core.errors import Denied
 from annotation.models import Assignment
 from annotation.policies import OPERATOR
 from annotation.reports.quality.label_quality import as_json, label_quality
@@ -134,13 +133,6 @@ def test_page_api_and_command_say_the_same(third: Cast) -> None:
     page = signed_in(third.admin).get(f"/p/{third.project.slug}/label-quality/").content.decode()
     assert "100.0 %" in page or "100 %" in page
     assert "recheck-canary" not in page
-
-
-@pytest.mark.once
-@pytest.mark.parametrize("who", ["ann", "judith", "cleo"])
-def test_label_quality_is_for_admins(third: Cast, who: str) -> None:
-    with pytest.raises(Denied):
-        label_quality(viewer=third.everybody[who], project=third.project)
 
 
 @pytest.mark.once

@@ -15,7 +15,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotation.core.errors import Conflict, Denied, Invalid
+from annotation.core.errors import Conflict, Invalid
 from annotation.core.releases.record_format import FORMAT
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import (
@@ -98,17 +98,6 @@ def test_freeze_needs_something_resolved(cast: Cast) -> None:
 
     assert refusal.value.code == "nothing_resolved"
     assert not Release.objects.exists()
-
-
-@pytest.mark.parametrize("who", ["ann", "judith", "oscar"])
-def test_freeze_and_withdraw_are_for_admins_only(resolved: Cast, who: str) -> None:
-    made = freeze(resolved.project)
-    user = resolved.everybody[who]
-
-    with pytest.raises(Denied):
-        release.freeze(actor=user, project=resolved.project, version="2.0")
-    with pytest.raises(Denied):
-        release.withdraw(actor=user, release=made, reason="No.")
 
 
 def test_freeze_keeps_later_changes_from_the_copy(resolved: Cast, tmp_path: Path) -> None:

@@ -55,14 +55,6 @@ def test_claim_key_that_no_page_of_ours_makes_is_refused(cast: Cast, key: str) -
     assert set(refusal.value.fields) == {"claim_key"}
 
 
-@pytest.mark.parametrize("who", ["admin", "judith", "oscar", "root"])
-def test_claim_is_for_annotators_only(cast: Cast, who: str) -> None:
-    people.import_records(cast.project, 1)
-
-    with pytest.raises(Denied):
-        people.claim(cast.everybody[who], cast.project)
-
-
 @pytest.mark.parametrize("given_back", [True, False])
 def test_n_is_locked_after_the_first_claim_even_when_it_was_given_back(
     cast: Cast, claimed: Assignment, given_back: bool

@@ -15,7 +15,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid
+from annotation.core.errors import Conflict, ImportRefused, Invalid
 from annotation.core.text import unescape
 from annotation.core.vocabulary import ImportState
 from annotation.models import (
@@ -395,14 +395,6 @@ def test_import_that_is_refused_leaves_the_tasks_of_others_alone(cast: Cast) -> 
 
     assert list(Task.objects.values_list("pk", flat=True)) == before
     assert Trajectory.objects.count() == 1
-
-
-@pytest.mark.parametrize("who", ["ann", "judith", "oscar"])
-def test_import_is_for_admins_only(cast: Cast, who: str) -> None:
-    with pytest.raises(Denied):
-        import_file(cast.project, jsonl([make_record()]), actor=cast.everybody[who])
-
-    assert nothing_is_left()
 
 
 def test_upload_that_vanished_is_said_so(cast: Cast) -> None:
