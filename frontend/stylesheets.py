@@ -21,7 +21,7 @@ STYLESHEETS: Final[dict[str, str]] = {
     """,
     "tables": "table bulk heat plot scatter trend verdict",
     "transcript": "message text structure message-menu source call result suggestions",
-    "workbench": "desk save panel tool find pin step controls rail closing-reason keys mobile-bar",
+    "workbench": "desk save panel tool find pin step controls reasons rail closing-reason keys mobile-bar",
     "review": "task annotator-labels case",
     "judges": "judge",
     "reference": "reference",

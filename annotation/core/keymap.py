@@ -23,14 +23,17 @@ CASE_BINDINGS: tuple[Binding, ...] = (
     {"id": "previous_disagreement", "group": "move", "keys": [{"key": "d", "shift": True}]},
 )
 """Further keys of a case's page: to take an annotator's label, and to go to disputed steps."""
-NOT_IN_CASES = frozenset({"confirm", "root", "closes_corrected", "closes_independent", "unsure"})
-NOT_IN_CASES |= {"flag", "undo", "redo", "trajectory_next", "trajectory_previous"}
+NOT_IN_CASES = frozenset({"confirm", "root", "closes_corrected", "closes_independent", "reason"})
+NOT_IN_CASES |= {"unsure", "flag", "undo", "redo", "trajectory_next", "trajectory_previous"}
 
 CHANGEABLE: tuple[str, ...] = tuple(
     row["id"] for row in BINDINGS if not row.get("fixed") and "follows" not in row
 )
 # Where a key is on the keyboard, for those that some layouts type with Shift only.
 _CODES = {"-": "Minus", **{str(digit): f"Digit{digit}" for digit in range(10)}}
+VALUES = ("plus", "zero", "minus")
+NUMBERS: dict[str, str] = {"plus": "1", "zero": "2", "minus": "3"}
+"""The layout 1/2/3 of the three values, side by side."""
 ONE_KEY = translatable("One letter, one digit or the minus sign.")
 
 
@@ -68,16 +71,22 @@ def _is_key(key: object) -> bool:
 
 
 def table(changes: Mapping[str, str]) -> list[Binding]:
-    """The table with a person's changes. Changes that do not hold (any more) are left out, all of them."""
+    """The table with a person's changes; the three values keep their usual keys too, where these are free.
+    Changes that do not hold (any more) are left out, all of them."""
     try:
         valid = checked(changes)
     except Invalid:
         valid = {}
     rows = [copy.deepcopy(row) for row in BINDINGS]
     for row in rows:
-        key = valid.get(str(row.get("follows", row["id"])))
-        if key is not None:
-            row["keys"][0] = _key(key, shift="follows" in row)
+        action = str(row.get("follows", row["id"]))
+        key = valid.get(action)
+        if key is None:
+            continue
+        usual = row["keys"][0]
+        row["keys"][0] = _key(key, shift="follows" in row)
+        if action in VALUES and usual["key"] not in valid.values():
+            row["keys"].append(usual)
     return rows
 
 

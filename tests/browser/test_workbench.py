@@ -99,7 +99,8 @@ def test_mouse_and_fields_do_what_keys_do(bench) -> None:
     choose(second.get_by_label("Where this error began"), label="A new error")
     seen(page)
     click(third.get_by_role("button", name="Confirm"))
-    choose(first.get_by_label("Reason"), label="Wrong tool for what is needed")
+    first.get_by_role("button", name="Reason").click()
+    click(page.get_by_role("dialog").get_by_role("button", name="Wrong tool for what is needed"))
     click(first.get_by_role("button", name="Unsure"))
     click(first.get_by_role("button", name="Note"))
     first.get_by_role("textbox").fill("1 0 - j k: typed, not pressed")
@@ -113,6 +114,24 @@ def test_mouse_and_fields_do_what_keys_do(bench) -> None:
         ("wrong_tool", True, "1 0 - j k: typed, not pressed"),
     )
     eventually(lambda: outcome_of(assignment), 0)
+
+
+def test_reason_is_one_key_and_a_letter_for_the_step_just_judged(bench) -> None:
+    page, assignment = bench(make_record(steps=3))
+    press(page, "-", "w", "c")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("#m4")).to_be_focused()
+    eventually(lambda: labels_of(assignment, "value", "reason"), [(-1, "wrong_tool")])
+    # the reasons of another value; digits and labelling keys mean nothing in them
+    press(page, "1", "w", "1")
+    dialog = page.get_by_role("dialog", name="Reason for +1 of step 2")
+    expect(dialog.get_by_role("button", name="Checks a finding against another source")).to_be_visible()
+    press(page, "d")
+    expect(dialog).to_be_hidden()
+    press(page, "k", "k", "w")
+    expect(page.get_by_role("button", name="Wrong tool for what is needed", pressed=True)).to_be_focused()
+    press(page, "Backspace")
+    eventually(lambda: labels_of(assignment, "value", "reason"), [(-1, ""), (1, "cross_check")])
 
 
 def test_keys_are_letters_in_a_note_which_goes_along_when_submitting_from_within_it(bench) -> None:

@@ -11,7 +11,7 @@ from annotation.models import Assignment
 from annotation.services import label
 from tests.browser.axe import NARROW, WIDE, violations
 from tests.browser.selects import cut_choices
-from tests.browser.workbench import acknowledged, choose, click, note, press, ready
+from tests.browser.workbench import acknowledged, click, note, press, ready
 from tests.people import Cast, change, make_record, op_id
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -65,7 +65,7 @@ def labelled(page: Page) -> list[str]:
         assert cut_choices(page) == []
     press(page, "1")
     expect(page.locator("[data-role=closing-reason]")).to_be_visible()
-    choose(page.locator("#m4").get_by_label("Reason"), index=1)
+    press(page, "w", "b")
     press(page, "q", "f")
     note(page, "a note")
     click(page.get_by_role("button", name="Broken trajectory"))

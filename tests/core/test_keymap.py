@@ -19,10 +19,24 @@ def test_key_takes_its_shifted_ones_along_and_leaves_the_alternatives() -> None:
     changes = keymap.checked({"plus": "2", "undo": "Z", "next": "h"})
 
     assert changes == {"plus": "2", "undo": "z", "next": "h"}
-    assert keys_of("plus", changes) == [{"key": "2", "code": "Digit2"}]
-    assert keys_of("outcome_plus", changes) == [{"key": "2", "code": "Digit2", "shift": True}]
+    assert keys_of("note", keymap.checked({"note": "y"})) == [{"key": "y"}]
     assert keys_of("redo", changes) == [{"key": "z", "shift": True}]
     assert keys_of("next", changes) == [{"key": "h"}, {"key": "ArrowDown"}]
+
+
+def test_values_on_1_2_3_keep_their_usual_keys_where_these_are_free() -> None:
+    changes = keymap.checked(keymap.NUMBERS)
+    minus = {"key": "-", "code": "Minus"}
+
+    assert keys_of("minus", changes) == [{"key": "3", "code": "Digit3"}, minus]
+    assert keys_of("outcome_minus", changes) == [
+        {"key": "3", "code": "Digit3", "shift": True},
+        {**minus, "shift": True, "alike": "_"},
+    ]
+    assert keys_of("zero", changes) == [{"key": "2", "code": "Digit2"}, {"key": "0", "code": "Digit0"}]
+    taken = keymap.checked({"minus": "1", "plus": "3"})
+    assert keys_of("plus", taken) == [{"key": "3", "code": "Digit3"}]
+    assert keys_of("minus", taken) == [{"key": "1", "code": "Digit1"}, minus]
 
 
 def test_keymap_lets_two_actions_change_places() -> None:
@@ -65,4 +79,4 @@ def test_case_has_its_own_keys_and_a_change_never_takes_them():
     usual = keys({})
     assert (usual["take_a"], usual["take_b"], usual["next_disagreement"]) == ("a", "b", "d")
     assert usual["plus"] == "1" and "confirm" not in usual
-    assert keys({"plus": "w", "next": "d"}) == {**usual, "plus": "w", "outcome_plus": "w"}
+    assert keys({"plus": "z", "next": "d"}) == {**usual, "plus": "z", "outcome_plus": "z"}

@@ -87,6 +87,10 @@ def test_keys_are_changed_refused_and_taken_back(browse, cast, at) -> None:
     cast.ann.refresh_from_db()
     assert cast.ann.keymap == {"flag": "y", "undo": "z"}
 
+    ann.post(at("profile-keys"), {"flag": "y", "plus": "1", "zero": "0", "minus": "-", "numbers": "1"})
+    cast.ann.refresh_from_db()
+    assert cast.ann.keymap == {"flag": "y", "zero": "2", "minus": "3"}
+
     ann.post(at("profile-keys"), {"flag": "y", "usual": "1"})
     cast.ann.refresh_from_db()
     assert cast.ann.keymap == {}

@@ -91,10 +91,12 @@ def profile(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def keys_change(request: HttpRequest) -> HttpResponse:
-    """Change the keys of the workbench, or take all changes back."""
+    """Change the keys of the workbench, set the values to 1, 2, 3, or take all changes back."""
     user = cast(User, request.user)
     chosen = {action: request.POST.get(action, "").strip() for action in keymap.CHANGEABLE}
     wanted = {} if "usual" in request.POST else {action: key for action, key in chosen.items() if key}
+    if "numbers" in request.POST:
+        wanted |= keymap.NUMBERS
     try:
         accounts.change_keys(actor=user, user=user, keys=wanted)
     except Invalid as error:

@@ -33,10 +33,11 @@ import { openNote } from "./view/step_view.js";
  * @param {import("./submit.js").Submission} options.submission
  * @param {import("./view/suggestions.js").Suggestions} options.suggestions
  * @param {{understood: () => void}} options.propagationNote
+ * @param {(index: number) => void} options.openReasons
  * @returns {Record<Command, (key: Key) => unknown>} each takes the label that is meant: the focused step's, or the
  *   one whose button it is
  */
-export function makeCommands({ store, view, navigation, submission, suggestions, propagationNote }) {
+export function makeCommands({ store, view, navigation, submission, suggestions, propagationNote, openReasons }) {
   const { dispatch } = store;
   const { words } = view;
   const { announce, go, holdFocus, reveal } = navigation;
@@ -114,6 +115,15 @@ export function makeCommands({ store, view, navigation, submission, suggestions,
     announce(words(now || "closes", { n: view.numberOf(closedAt(store.get(), index) ?? 0) }));
   }
 
+  /** The reason of the step whose button it is, or of the one that a key means. @param {Key} key */
+  function reason(key) {
+    const index = key !== "outcome" && labelAt(store.get(), key).value !== null ? key : meant(isLabelled);
+    if (index !== null && store.get().open) openReasons(index);
+    else if (index === null) announce(words("reasons_label_first"));
+  }
+
+  const isLabelled = (/** @type {number} */ index) => labelAt(store.get(), index).value !== null;
+
   /** Answer why the error ended. @param {"corrected" | "independent"} why */
   function explain(why) {
     const key = stepToExplain(store.get());
@@ -182,6 +192,7 @@ export function makeCommands({ store, view, navigation, submission, suggestions,
     explain_corrected: () => explain("corrected"),
     explain_independent: () => explain("independent"),
     explain_later: explainLater,
+    reason,
     unsure: (key) => toggle(key, "unsure"),
     flag: (key) => toggle(key, "flagged"),
     note: (key) => note(key),

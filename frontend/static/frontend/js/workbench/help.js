@@ -49,7 +49,12 @@ export function nameShortcuts(keys, words) {
     if (!(button instanceof HTMLElement) || button.closest("[data-outcome], [data-step]")) continue;
     nameShortcut(button, button.dataset.shortcut ?? button.dataset.action ?? "", keys, words);
   }
-  for (const cap of document.querySelectorAll("kbd[data-cap]")) {
+  nameCaps(document, keys);
+}
+
+/** Write the key of each cap into it. @param {ParentNode} parent @param {Keys} keys */
+export function nameCaps(parent, keys) {
+  for (const cap of parent.querySelectorAll("kbd[data-cap]")) {
     const binding = cap instanceof HTMLElement && keys.bindings.find(({ id }) => id === cap.dataset.cap);
     if (binding) cap.textContent = keys.named(binding.id);
   }

@@ -17,7 +17,7 @@
  * @typedef {"plus" | "zero" | "minus" | "confirm" | "clear" | "root" | "outcome_plus" | "outcome_zero"
  *   | "outcome_minus" | "next" | "previous" | "trajectory_next" | "trajectory_previous" | "next_unlabelled"
  *   | "unsure" | "flag" | "note" | "expand" | "undo" | "redo" | "guidelines" | "submit" | "help" | "raw"
- *   | "search" | "closes_corrected" | "closes_independent" | "suggestions"} Action
+ *   | "search" | "reason" | "closes_corrected" | "closes_independent" | "suggestions"} Action
  */
 /** The parts of a KeyboardEvent that matter.
  * @typedef {{key: string, code: string, shiftKey: boolean, ctrlKey: boolean, metaKey: boolean, altKey: boolean,

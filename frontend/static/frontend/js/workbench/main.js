@@ -14,6 +14,7 @@ import { drawHelp, nameShortcuts } from "./help.js";
 import { makeKeys } from "./keys.js";
 import { drawMobileBar, followTouch, visibleBottom } from "./view/mobile_bar.js";
 import { makeNavigation } from "./navigation.js";
+import { makeReasons } from "./view/reasons.js";
 import { makePropagationNote } from "./view/propagation_note.js";
 import { ownStorage, startSaving } from "./saving/saving.js";
 import { focused } from "./state/selectors.js";
@@ -67,7 +68,8 @@ const suggestions = makeSuggestions({
   policy: String(page.suggestions),
   url: page.urls.reveals,
 });
-const commands = makeCommands({ store, view, navigation, submission, suggestions, propagationNote });
+const openReasons = makeReasons({ store, view, reasons: page.reasons });
+const commands = makeCommands({ store, view, navigation, submission, suggestions, propagationNote, openReasons });
 
 // --- what happens on the page ---------------------------------------------------------------------------
 
@@ -151,7 +153,6 @@ document.addEventListener("change", (event) => {
   } else if (field instanceof HTMLSelectElement && key !== "outcome") {
     const { role } = field.dataset;
     if (role === "root") store.dispatch({ type: "root", key, root: Number(field.value) });
-    if (role === "reason") store.dispatch({ type: "edit", key, change: { reason: field.value } });
     if (role === "closes") {
       const closes = /** @type {"" | "corrected" | "independent"} */ (field.value);
       store.dispatch({ type: "edit", key, change: { closes } });

@@ -30,6 +30,7 @@ import { openNote } from "./step_view.js";
 /** @param {StepText} text @param {readonly Reason[]} reasons */
 export function makeRenderer(text, reasons) {
   const { words, numberOf, rootText, originText, stateText, marksOf } = text;
+  const titles = new Map(reasons.map(({ code, title }) => [code, title]));
 
   return {
     /** Draw the part of a step that is seen at once. @param {StepView} view @param {StepDisplay} display */
@@ -66,7 +67,7 @@ export function makeRenderer(text, reasons) {
       // at the focused step it does what its key does, and says how far that goes
       setAttribute(controls.confirm, "data-action", reach ? "confirm" : "confirm_step");
       setText(controls.confirmText, reach ? words("confirm_steps", { steps: reach }) : words("confirm"));
-      if (controls.reasonBox.hidden !== (proposal !== null)) controls.reasonBox.hidden = proposal !== null;
+      if (controls.reason.hidden !== (proposal !== null)) controls.reason.hidden = proposal !== null;
     },
 
     /** Root, end and reason: filling lists takes longest. @param {Controls} controls @param {StepDisplay} display */
@@ -86,12 +87,10 @@ export function makeRenderer(text, reasons) {
         );
         setOptions(controls.closes, choices, label.closes);
       }
-      setInvisible(controls.reasonBox, result.value === null);
-      if (result.value !== null) {
-        const fitting = reasons.filter((reason) => reason.value === result.value);
-        const choices = [choice("", words("no_reason")), ...fitting.map(({ code, title }) => choice(code, title))];
-        setOptions(controls.reason, choices, label.reason);
-      }
+      setInvisible(controls.reason, result.value === null);
+      const reason = titles.get(label.reason);
+      setText(controls.reasonText, reason ?? words("no_reason"));
+      setAttribute(controls.reason, "aria-label", reason ? words("reason_is", { reason }) : words("no_reason"));
       for (const select of [controls.root, controls.closes, controls.reason]) {
         if (select.disabled === open) select.disabled = !open;
       }

@@ -51,8 +51,8 @@ function controlsIn(article, number, copy) {
     root: byRole(box, "root", HTMLSelectElement),
     closesBox: byRole(box, "closes-box", HTMLElement),
     closes: byRole(box, "closes", HTMLSelectElement),
-    reasonBox: byRole(box, "reason-box", HTMLElement),
-    reason: byRole(box, "reason", HTMLSelectElement),
+    reason: byRole(box, "reason", HTMLButtonElement),
+    reasonText: byRole(box, "reason-text", HTMLElement),
   };
 }
 

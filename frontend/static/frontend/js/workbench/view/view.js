@@ -5,7 +5,7 @@
  */
 
 import { byRole, makeWords, setAttribute, setText } from "../../lib/dom.js";
-import { nameShortcut } from "../help.js";
+import { nameCaps, nameShortcut } from "../help.js";
 import { makeRenderQueue } from "./render_queue.js";
 import { closedRun, isRoot } from "../state/propagation_preview.js";
 import { confirmable, focused, labelAt } from "../state/selectors.js";
@@ -20,7 +20,14 @@ import { labelControls, stepView } from "./step_view.js";
 /** @typedef {ReturnType<typeof makeView>} View */
 
 /** Buttons of a step that a key does as well. @type {Record<string, import("../keys.js").Action>} */
-const SHORTCUTS = { unsure: "unsure", flag: "flag", toggle_note: "note", clear: "clear", reveal: "suggestions" };
+const SHORTCUTS = {
+  unsure: "unsure",
+  flag: "flag",
+  toggle_note: "note",
+  reason: "reason",
+  clear: "clear",
+  reveal: "suggestions",
+};
 
 /**
  * @param {{
@@ -221,6 +228,7 @@ function controlsTemplate(keys, words) {
     const button = content.querySelector(`[data-action="${action}"]`);
     if (button instanceof HTMLElement) nameShortcut(button, id, keys, words);
   }
+  nameCaps(content, keys);
   return content;
 }
 
