@@ -21,6 +21,7 @@ from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ExpiryReason, TokenScope
 from annotation.models import Adjudication, ApiToken, Assignment, User
+from annotation.models.accounts import MAX_SIGN_IN_NAME, sign_in_key
 from annotation.policies import Actor, require
 
 from . import audit, claim_expiry
@@ -68,14 +69,16 @@ def new_user(
     password: str | None = None,
     email: str = "",
     display_name: str = "",
+    sign_in_name: str = "",
     is_superuser: bool = False,
     check_password: bool = True,
 ) -> User:
     """The account itself, validated; for services that have asked permission in their own way and audit
-    it."""
+    it. Its owner signs in by the user name, and by `sign_in_name` or else the e-mail address."""
     user = User(
         username=User.normalize_username(username.strip()),
         email=User.objects.normalize_email(email),
+        sign_in_name=sign_in_key(sign_in_name or email)[:MAX_SIGN_IN_NAME],
         display_name=display_name.strip(),
         is_superuser=is_superuser,
         is_staff=is_superuser,

@@ -7,13 +7,11 @@ from zoneinfo import available_timezones
 from django import forms
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm, UsernameField
-from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.vocabulary import TokenScope
 from annotation.models import User
-
-NAME_SHOWN = 40
+from annotation.models.accounts import MAX_SIGN_IN_NAME
 
 
 @cache
@@ -31,9 +29,9 @@ def zone_choices() -> list[tuple[str, str]]:
 
 
 class SignInForm(AuthenticationForm):
-    """Django's own, with our word for the name."""
+    """Django's own, with our words for the name."""
 
-    username = UsernameField(label=_("User name"), widget=forms.TextInput({"autofocus": True}))
+    username = UsernameField(label=_("Name or e-mail address"), widget=forms.TextInput({"autofocus": True}))
 
 
 class ProfileForm(forms.Form):
@@ -83,32 +81,36 @@ class TokenForm(forms.Form):
 
 
 class JoinForm(forms.Form):
-    """The account that an invitation makes. Its user name has the `ending` of the invitation."""
+    """The account that an invitation makes; its owner signs in by any name. Nothing typed is lost: what is
+    wrong comes back with both passwords, on a page that nothing keeps."""
 
-    username = forms.CharField(
-        label=_("User name"),
-        max_length=150,
+    sign_in_name = forms.CharField(
+        label=_("Name or e-mail address to sign in with"),
+        max_length=MAX_SIGN_IN_NAME,
         widget=forms.TextInput({"autocomplete": "username", "autocapitalize": "none"}),
+        help_text=_("Any you like. If others have the same, your passwords tell you apart."),
     )
     display_name = forms.CharField(
-        label=_("Name"), max_length=120, required=False, widget=forms.TextInput({"autocomplete": "name"})
+        label=_("Name"),
+        max_length=120,
+        required=False,
+        widget=forms.TextInput({"autocomplete": "name"}),
+        help_text=_("Shown to others."),
     )
     password = forms.CharField(
         label=_("Password"),
         strip=False,
-        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+        widget=forms.PasswordInput({"autocomplete": "new-password"}, render_value=True),
         help_text=_("At least 8 characters, not only digits, and not a commonly used password."),
     )
     password_again = forms.CharField(
-        label=_("Password again"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
+        label=_("Password again"),
+        strip=False,
+        widget=forms.PasswordInput({"autocomplete": "new-password"}, render_value=True),
     )
 
-    def __init__(self, data: Any = None, *, ending: str, called: str = "", email: str = "") -> None:
-        wished = slugify(called or email.partition("@")[0], allow_unicode=True)[:NAME_SHOWN] or "member"
-        super().__init__(data, initial={"username": f"{wished}{ending}", "display_name": called})
-        self.fields["username"].help_text = _(
-            "You sign in with it. It ends in %(ending)s, so that nobody can find out which names are taken."
-        ) % {"ending": ending}
+    def __init__(self, data: Any = None, *, called: str = "", email: str = "") -> None:
+        super().__init__(data, initial={"sign_in_name": email or called, "display_name": called})
 
     def clean(self) -> dict[str, str]:
         """The two passwords must be the same."""

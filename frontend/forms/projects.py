@@ -129,20 +129,15 @@ class RolesForm(forms.Form):
 
 
 class InviteForm(RolesForm):
-    """An invitation by link, or by mail."""
+    """Invitations by link or by mail, one for each line."""
 
-    email = forms.EmailField(
-        label=_("E-mail address"),
+    people = forms.CharField(
+        label=_("Names or e-mail addresses, one a line"),
         required=False,
-        help_text=_("Leave empty to get a link that you pass on yourself."),
+        widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
+        help_text=_("Each gets a link of their own. Leave empty for one link that you pass on yourself."),
     )
-    name = forms.CharField(
-        label=_("Name"),
-        max_length=120,
-        required=False,
-        help_text=_("A name to tell your invitations apart. It need not be an account name."),
-    )
-    field_order = ("email", "name")
+    field_order = ("people",)
 
 
 class SubsetForm(forms.Form):

@@ -101,7 +101,7 @@ def test_form_that_was_sent_is_free_again_when_going_back(
 
 
 def try_password(visitor: Visitor, username: str, password: str) -> None:
-    visitor.page.get_by_label("User name").fill(username)
+    visitor.page.get_by_label("Name or e-mail address").fill(username)
     visitor.page.get_by_label("Password").fill(password)
     with visitor.page.expect_event("load"):
         visitor.page.get_by_role("button", name="Sign in").click()

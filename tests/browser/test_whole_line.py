@@ -130,7 +130,7 @@ def invitation(page: Page, role: str) -> str:
     invite = page.get_by_role("region", name="Invite", exact=True)
     for name in ("annotator", "adjudicator"):
         invite.get_by_label(name).set_checked(name == role)
-    invite.get_by_role("button", name="Create invitation").click()
+    invite.get_by_role("button", name="Create links").click()
     link = page.get_by_label("Invitation link")
     expect(link).to_be_visible()
     return link.input_value()
@@ -140,8 +140,7 @@ def join_by_invitation(page: Page, guest: Visitor, username: str, role: str) -> 
     """A link that the admin hands over; the new person makes an account with it."""
     link = invitation(page, role)
     guest.page.goto(link)
-    proposed = guest.page.get_by_label("User name").input_value()
-    guest.page.get_by_label("User name").fill(proposed.replace("member", username))
+    guest.page.get_by_label("Name or e-mail address to sign in with").fill(username)
     guest.page.get_by_label("Password", exact=True).fill(PASSWORD)
     guest.page.get_by_label("Password again").fill(PASSWORD)
     guest.page.get_by_role("button", name="Create account and join").click()

@@ -68,7 +68,8 @@ def test_keyboard_leads_from_signing_in_to_the_next_trajectory(
     visitor = visit()
     page = visitor.page
     visitor.go("/")
-    tab_to(page, "User name") if page.evaluate("document.activeElement === document.body") else None
+    if page.evaluate("document.activeElement === document.body"):
+        tab_to(page, "Name or e-mail address")
     page.keyboard.type("ann")
     tab_to(page, "Password")
     page.keyboard.type(PASSWORD)

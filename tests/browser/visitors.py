@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def sign_in(visitor: Visitor, username: str, password: str) -> Visitor:
     """Through the page, as people do."""
     visitor.go("/sign-in/")
-    visitor.page.get_by_label("User name").fill(username)
+    visitor.page.get_by_label("Name or e-mail address").fill(username)
     visitor.page.get_by_label("Password").fill(password)
     visitor.page.get_by_role("button", name="Sign in").click()
     visitor.page.wait_for_url(lambda url: "/sign-in/" not in url)

@@ -6,9 +6,10 @@ from .invitations import (
     decline_invitation,
     invitation_of,
     invite,
+    invite_all,
+    people_listed,
     renew_invitation,
     revoke_invitation,
-    user_name_ending,
 )
 from .members import add_member, remove_member, set_roles
 from .settings import (
@@ -34,6 +35,8 @@ __all__ = [
     "ensure_subset",
     "invitation_of",
     "invite",
+    "invite_all",
+    "people_listed",
     "randomise",
     "read_guidelines",
     "remove_member",
@@ -45,6 +48,5 @@ __all__ = [
     "undo_triage",
     "update_project",
     "update_subset",
-    "user_name_ending",
     "write_guidelines",
 ]

@@ -2,18 +2,22 @@
 and nobody learns which accounts there are (docs/decisions/0025-members-come-by-invitation.md)."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from email.utils import parseaddr
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.text import slugify
 
 from annotation.core.errors import Conflict, Invalid, NotFound
 from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.models import Invitation, Membership, Project, User
+from annotation.models.accounts import MAX_SIGN_IN_NAME, sign_in_key
 from annotation.policies import Actor, recorded, require
 
 from .. import accounts, audit
@@ -21,6 +25,9 @@ from .members import NO_ROLE
 
 INVITATION_DAYS = 14
 MAX_NAME = 120
+MAX_INVITED = 200
+SLUG_SHOWN = 40
+ENDINGS_TRIED = 20
 
 
 @transaction.atomic
@@ -70,6 +77,64 @@ def invite(
     return invitation, secret
 
 
+def people_listed(text: str) -> list[tuple[str, str]]:
+    """The (e-mail address, name) of each line of a pasted list: "dora@example.org", "Dora" or both, as
+    "Dora <dora@example.org>". Raises Invalid naming every line that is neither."""
+    people: list[tuple[str, str]] = []
+    no_address: list[str] = []
+    too_long: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip(" \t,;")
+        name, email = parseaddr(words) if "@" in words else (words, "")
+        try:
+            if "@" in words:
+                validate_email(email)
+        except ValidationError:
+            no_address.append(str(number))
+        if len(name) > MAX_NAME:
+            too_long.append(str(number))
+        if words:
+            people.append((email, name))
+    problem = ""
+    if no_address:
+        problem = translatable("No e-mail address, in line {lines}.", lines=", ".join(no_address))
+    elif too_long:
+        problem = translatable(
+            "Longer than {name} characters, in line {lines}.", name=MAX_NAME, lines=", ".join(too_long)
+        )
+    elif len(people) > MAX_INVITED:
+        problem = translatable("Invite at most {n} people at once.", n=MAX_INVITED)
+    if problem:
+        raise Invalid(problem, fields={"people": problem})
+    return people
+
+
+@transaction.atomic
+def invite_all(
+    *,
+    actor: Actor,
+    project: Project,
+    people: Sequence[tuple[str, str]],
+    is_annotator: bool = False,
+    is_adjudicator: bool = False,
+    is_admin: bool = False,
+) -> list[tuple[Invitation, str]]:
+    """Make an invitation for each (e-mail address, name), in the same roles: all of them or none."""
+    require(actor, "members.change", project)
+    return [
+        invite(
+            actor=actor,
+            project=project,
+            email=email,
+            name=name,
+            is_annotator=is_annotator,
+            is_adjudicator=is_adjudicator,
+            is_admin=is_admin,
+        )
+        for email, name in people
+    ]
+
+
 def _open(now: datetime) -> QuerySet[Invitation]:
     """Invitations that nobody has answered or revoked, and whose time is not over."""
     unanswered = {"accepted_at": None, "declined_at": None, "revoked_at": None}
@@ -92,12 +157,29 @@ def invitation_of(*, secret: str, now: datetime | None = None) -> Invitation:
     return invitation
 
 
-def user_name_ending(*, secret: str) -> str:
-    """The required ending of a user name made with a link: "-" and five digits that only its bearer knows.
-
-    So whoever holds a link cannot try out which names are taken.
-    """
-    return f"-{int(accounts.digest_of(f'user name {secret}')[:12], 16) % 100_000:05}"
+def _new_account(sign_in_name: str, password: str, email: str, display_name: str) -> User:
+    """An account that signs in by any name. Its user name is made of it, and ends in five digits whether
+    others have the name or not: so no link tells which names there are."""
+    name = " ".join(sign_in_name.split())
+    local, _at, domain = name.partition("@")
+    message = ""
+    if not (name and name.isprintable()):
+        message = translatable("Enter a name or an e-mail address to sign in with.")
+    elif len(sign_in_key(name)) > MAX_SIGN_IN_NAME:
+        message = translatable("Keep the name under {name} characters.", name=MAX_SIGN_IN_NAME)
+    if message:
+        raise Invalid(message, fields={"sign_in_name": message})
+    slug = slugify(local, allow_unicode=True)[:SLUG_SHOWN] or "member"
+    endings = (f"-{secrets.randbelow(100_000):05}" for _ in range(ENDINGS_TRIED))
+    free = (slug + ending for ending in endings if not User.objects.filter(username=slug + ending).exists())
+    return accounts.new_user(
+        username=next(free, f"{slug}-{secrets.token_hex(8)}"),
+        password=password,
+        email=email,
+        # an e-mail address is no name to be shown to others
+        display_name=display_name or ("" if domain else name[:MAX_NAME]),
+        sign_in_name=name,
+    )
 
 
 @transaction.atomic
@@ -105,26 +187,20 @@ def accept_invitation(
     *,
     secret: str,
     user: User | None = None,
-    username: str = "",
+    sign_in_name: str = "",
     password: str = "",
     display_name: str = "",
     now: datetime | None = None,
 ) -> tuple[User, Membership]:
-    """Join with a link's secret, as the signed-in `user` or as a new account, whose name has the ending of
-    the link. Roles are added to those held.
+    """Join with a link's secret, as the signed-in `user` or as a new account, which signs in by any name
+    (docs/decisions/0051-one-signs-in-by-any-name.md). Roles are added to those held.
 
     The secret is the permission here, so there is no `actor`; a link works once.
     """
     now = now or timezone.now()
     invitation = invitation_of(secret=secret, now=now)
     if user is None:
-        ending = user_name_ending(secret=secret)
-        if not username.strip().endswith(ending):
-            message = translatable("The user name must end in {ending}.", ending=ending)
-            raise Invalid(message, fields={"username": message})
-        user = accounts.new_user(
-            username=username, password=password, email=invitation.email, display_name=display_name
-        )
+        user = _new_account(sign_in_name, password, invitation.email, display_name)
     if not _open(now).filter(pk=invitation.pk).update(accepted_at=now, accepted_by=user):
         raise _gone()
     membership, _ = Membership.objects.get_or_create(

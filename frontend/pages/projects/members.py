@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
 from annotation.core.errors import Invalid, StaleVersion
+from annotation.core.text import unescape
 from annotation.core.vocabulary import InvitationState
 from annotation.models import Invitation, Membership
 from annotation.services import projects
@@ -129,17 +130,20 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
 @never_cache
 @require_POST
 def invite(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Make an invitation and show its link, once; it is mailed too when there is a mail server."""
+    """Make an invitation for each line and show the links, once; they are mailed too where there is a mail
+    server."""
     opened = open_project(request, slug, MEMBERS_VERB)
     form = InviteForm(request.POST, auto_id="invite_%s")
     if not form.is_valid():
         return _page(opened, invite=form)
+    roles = {name: value for name, value in form.cleaned_data.items() if name != "people"}
     try:
-        invitation, secret = projects.invite(actor=opened.user, project=opened.project, **form.cleaned_data)
+        people = projects.people_listed(form.cleaned_data["people"]) or [("", "")]
+        made = projects.invite_all(actor=opened.user, project=opened.project, people=people, **roles)
     except Invalid as error:
         add_errors(form, error)
         return _page(opened, invite=form)
-    return _with_link(opened, invitation, secret)
+    return _with_links(opened, made)
 
 
 @never_cache
@@ -149,12 +153,18 @@ def renew(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     opened = open_project(request, slug, MEMBERS_VERB)
     found = Invitation.objects.filter(project=opened.project).select_related("project")
     invitation = get_object_or_404(policies.visible(opened.user, found), pk=pk)
-    return _with_link(opened, *projects.renew_invitation(actor=opened.user, invitation=invitation))
+    return _with_links(opened, [projects.renew_invitation(actor=opened.user, invitation=invitation)])
 
 
-def _with_link(opened: ProjectPage, invitation: Invitation, secret: str) -> HttpResponseBase:
-    link = opened.request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))
-    return _page(opened, link=link, mailed=mail.send_invitation(invitation, link), invited=invitation)
+def _with_links(opened: ProjectPage, made: list[tuple[Invitation, str]]) -> HttpResponseBase:
+    links = []
+    for invitation, secret in made:
+        link = opened.request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))
+        name = unescape(invitation.name) or invitation.email
+        mailed = mail.send_invitation(invitation, link)
+        links.append({"invitation": invitation, "name": name, "link": link, "mailed": mailed})
+    as_text = "\n".join(f"{row['name']}\t{row['link']}".strip() for row in links)
+    return _page(opened, links=links, as_text=as_text)
 
 
 @require_POST
