@@ -256,6 +256,14 @@ def query(context: template.Context, **changes: Any) -> str:
     return "?" + parameters.urlencode()
 
 
+@register.inclusion_tag("frontend/partials/kept_query.html", takes_context=True)
+def kept_query(context: template.Context, *own: str) -> dict[str, Any]:
+    """The present query string as hidden fields of a form, without those that the form has of its `own`."""
+    request = context.get("request")
+    lists = request.GET.lists() if request is not None else ()
+    return {"pairs": [(name, value) for name, values in lists for value in values if name not in own]}
+
+
 @register.inclusion_tag("frontend/partials/sort_heading.html", takes_context=True)
 def sort_heading(context: template.Context, column: dict[str, Any], number: bool = False) -> dict[str, Any]:
     """The heading of a column that the list can be sorted by: `column` has `title`, `sort` (the order that a

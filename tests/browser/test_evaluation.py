@@ -32,6 +32,7 @@ def test_predictions_are_uploaded_compared_and_a_worst_case_is_read(cast, open_a
     bad.write_bytes(content(line(9)))
 
     page = open_as("admin", "/p/bench/releases/1.0/leaderboard/", "status of 400", viewport=PHONE)
+    page.locator("summary", has_text="Upload predictions").click()
     page.get_by_label("Model", exact=True).fill("Sage")
     page.get_by_label("Files").set_input_files([good, bad])
     page.get_by_role("button", name="Upload").click()
@@ -45,6 +46,10 @@ def test_predictions_are_uploaded_compared_and_a_worst_case_is_read(cast, open_a
     page.get_by_label("Order").select_option(label="Cohen’s κ")
     expect(page.locator("#picture")).to_have_text("Cohen’s κ")
     page.set_viewport_size(WIDE)
+    page.emulate_media(media="print")
+    expect(page.locator(".table-frame")).to_have_css("break-inside", "auto")
+    expect(page.locator(".tabs li:visible")).to_have_text(["Leaderboard", "As they are"])
+    page.emulate_media(media="screen")
     page.locator(".table").get_by_role("link", name="StepAcc", exact=True).click()
     expect(names).to_have_text(["Bold", "Sage"])
     page.locator(".table").get_by_role("link", name="StepAcc", exact=True).click()

@@ -80,6 +80,18 @@ def test_leaderboard_shows_models_and_baselines_by_subset_and_in_order(browse, f
     assert names["-model"] and not names["model"]
 
 
+def test_leaderboard_shows_the_figures_that_its_address_names(browse, frozen, at):
+    def headings(query: str) -> tuple[list[str], list[str]]:
+        shown = browse("judith").get(at("leaderboard", "bench", "1.0") + query)
+        kept = [one.split('"')[0] for one in shown.content.decode().split('<a class="sort" href="')[1:]]
+        return [str(column["title"]) for column in shown.context["columns"]], kept
+
+    assert headings("")[0] == ["Model", "StepAcc", "FirstErrAcc", "Cohen’s κ", "Outcome accuracy"]
+    chosen, sorts = headings("?figure=f1_minus&figure=kappa&figure=none&sort=-f1_minus")
+    assert chosen == ["Model", "Cohen’s κ", "F1 score of −1"]
+    assert all("figure=f1_minus&amp;figure=kappa" in address for address in sorts), sorts
+
+
 def test_upload_of_predictions_says_what_came_of_it(browse, frozen, at, text):
     client = browse("admin")
     data = content(line(0, {"2": 1, "4": 1}), line(0, {"2": 1, "4": "?"}))

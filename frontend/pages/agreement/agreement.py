@@ -51,11 +51,11 @@ def _filters(view: report.LabelView, asked: Mapping[str, str]) -> list[dict[str,
 
 
 def _headlines(part: report.AgreementPart) -> list[dict[str, Any]]:
-    """The figures that come first."""
+    """The figures that come first, without that of the verdict above them."""
     return [
         {"title": figure.title, "percent": figure.percent, "measure": part.steps.figures[name]}
         for name, figure in FIGURES.items()
-        if figure.headline
+        if figure.headline and name != part.steps.headline
     ]
 
 

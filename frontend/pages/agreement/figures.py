@@ -47,7 +47,7 @@ def tables(charts: Charts) -> list[dict[str, Any]]:
         return {
             "key": key,
             "title": title,
-            "columns": [column.title for column in shown],
+            "several": len(shown) > 1,
             "rows": [_row(charts, figure, made, of) for figure in figures.values()],
         }
 

@@ -28,10 +28,8 @@ from frontend.rendering import charts
 
 LEADERBOARD_VERB = "release.view"
 CHANGE = "predictions.change"
-COLUMNS = (
-    *("step_accuracy", "first_error_accuracy", "strict_first_error_accuracy", "exact_match"),
-    *("macro_f1", "kappa", "outcome_accuracy"),
-)
+FIRST_SHOWN = ("step_accuracy", "first_error_accuracy", "kappa", "outcome_accuracy")
+"""The figures of the table until its reader chooses others."""
 
 
 def release_of(opened: ProjectPage, version: str) -> Release:
@@ -74,10 +72,10 @@ def _ordered(
     return sorted(shown, key=key)
 
 
-def _columns(sort: str) -> list[dict[str, Any]]:
+def _columns(sort: str, figures: Sequence[str]) -> list[dict[str, Any]]:
     """Headings of the columns (`sort_heading`)."""
     found = []
-    for name in ("model", *COLUMNS):
+    for name in ("model", *figures):
         natural = "" if name == "model" else "-"
         present = sort.removeprefix("-") == name
         turned = "" if sort.startswith("-") else "-"
@@ -93,9 +91,9 @@ def _columns(sort: str) -> list[dict[str, Any]]:
     return found
 
 
-def _orders(columns: list[dict[str, Any]], sort: str) -> list[dict[str, Any]]:
+def _orders(columns: list[dict[str, Any]], sort: str, figures: Sequence[str]) -> list[dict[str, Any]]:
     """The same as a list to choose from, for narrow windows: each figure from its best on."""
-    names = zip(("model", *COLUMNS), columns, strict=True)
+    names = zip(("model", *figures), columns, strict=True)
     orders = [("" if name == "model" else "-", name, column["title"]) for name, column in names]
     return [
         {"sort": f"{natural}{name}", "title": title, "chosen": name == sort.removeprefix("-")}
@@ -127,7 +125,7 @@ def _before(row: report.LeaderboardRow, subset: str, drawn: str) -> float | None
     return None if row.row is None or cell is None else cell.scores.figures[drawn].value
 
 
-def _line(row: report.LeaderboardRow, cell: AnyCell, drawn: str) -> dict[str, Any]:
+def _line(row: report.LeaderboardRow, cell: AnyCell, drawn: str, shown: Sequence[str]) -> dict[str, Any]:
     """A row as the table and the picture show it."""
     changes = cell.changes if isinstance(cell, report.RecalibratedCell) else None
     ranks = cell.ranks if isinstance(cell, report.LeaderboardCell) else {}
@@ -142,7 +140,7 @@ def _line(row: report.LeaderboardRow, cell: AnyCell, drawn: str) -> dict[str, An
                 "figure": FIGURES[name],
                 "change": changes[name] if changes is not None else None,
             }
-            for name in COLUMNS
+            for name in shown
         ],
         "rank": ranks.get(drawn) if drawn in RANKED else None,
         "drawn": cell.scores.figures[drawn],
@@ -155,13 +153,16 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
     asked = opened.request.GET
     subset = asked.get("subset", "") if asked.get("subset", "") in board.subsets else ""
     sort, recalibrated = asked.get("sort", ""), asked.get("recalibrated") == "1"
-    if sort.removeprefix("-") not in ("model", *COLUMNS):
-        sort = f"-{COLUMNS[0]}"
-    drawn = COLUMNS[0] if sort.removeprefix("-") == "model" else sort.removeprefix("-")
+    chosen = asked.getlist("figure")
+    shown = tuple(name for name in FIGURES if name in chosen) or FIRST_SHOWN
+    if sort.removeprefix("-") not in ("model", *shown):
+        sort = f"-{shown[0]}"
+    drawn = shown[0] if sort.removeprefix("-") == "model" else sort.removeprefix("-")
     rows = _ordered(board, subset, sort, recalibrated)
-    lines = [_line(row, cell, drawn) for row, cell in rows]
+    lines = [_line(row, cell, drawn, shown) for row, cell in rows]
     before = [_before(row, subset, drawn) if recalibrated else None for row, _cell in rows]
     on, ticks = _scale([line["drawn"] for line in lines], *before)
+    columns = _columns(sort, shown)
     if opened.may(CHANGE):
         extra.setdefault("form", PredictionFileForm(subsets=board.subsets))
     return opened.render(
@@ -170,8 +171,10 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         status=status,
         release=release,
         withdrawal=getattr(release, "withdrawal", None),
-        columns=_columns(sort),
-        orders=_orders(_columns(sort), sort),
+        columns=columns,
+        orders=_orders(columns, sort, shown),
+        figures=[(figure, figure.name in shown) for figure in FIGURES.values()],
+        n_figures=len(shown),
         drawn=FIGURES[drawn],
         ticks=ticks,
         rows=[
