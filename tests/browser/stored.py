@@ -18,11 +18,9 @@ from annotation.models import (
     LabelEvent,
     OutcomeLabel,
     SaveOperation,
-    Trajectory,
     User,
 )
 from annotation.models.blindness import BLIND_VALUE, with_blind_values
-from tests.callers import Caller
 from tests.chromium import PATIENCE
 
 T = TypeVar("T")
@@ -111,13 +109,3 @@ def submitted_labels(*names: str) -> dict[str, list[dict[str, Any]]]:
             for row in theirs.order_by("pk").annotate(blind=BLIND_VALUE).values():
                 rows[name].append({column: value for column, value in row.items() if column not in seen})
     return rows
-
-
-def history(reader: User, trajectory: Trajectory, index: int) -> list[tuple[Any, ...]]:
-    """Kind, letter, value and note of the entries of a step's history, but for what the reader has seen."""
-    answer = Caller(reader).get(f"/trajectories/{trajectory.pk}/history/", {"message_index": index})
-    return [
-        (entry["kind"], entry["letter"], entry["value"], entry["note"])
-        for entry in answer.json()["results"]
-        if not entry["kind"].startswith("seen.")
-    ]

@@ -10,13 +10,12 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, OutcomeConsensus, Revision, Trajectory
 from tests import people
-from tests.browser.stored import consensus, eventually, history, submitted_labels
+from tests.browser.stored import consensus, eventually, submitted_labels
 from tests.browser.workbench import press, ready, submit
 from tests.people import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
-STEPS = (2, 4, 6, 8)
 SAID = {"ann": ((1, 1, 0, 1), 1), "ben": ((1, -1, -1, 1), -1)}
 """Of four steps the second and the third are disputed, and so is the outcome."""
 KEYS = {1: "1", 0: "0", -1: "-"}
@@ -103,7 +102,6 @@ def test_dispute_is_played_by_three_people_to_its_end(cast: Cast, open_as: Calla
 
     check_stored(cast, blind)
     check_pages(pages, letter)
-    check_history(cast, trajectory, letter, question)
 
 
 def home(page: Page) -> str:
@@ -207,27 +205,3 @@ def check_pages(pages: dict[str, Page], letter: dict[str, str]) -> None:
         for width in (1440, 390):
             page.set_viewport_size({"width": width, "height": 844})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def check_history(cast: Cast, trajectory: Trajectory, letter: dict[str, str], question: str) -> None:
-    """Exactly what happened to each step, in order and under letters; the same for all three."""
-    a, b = letter["ann"], letter["ben"]
-    talked = {
-        4: [("comment", b, None, question), ("revision", a, -1, WHY_ANN)],
-        6: [("decision", "", -1, ""), ("decision", "", -1, WHY_JUDITH)],
-    }
-    resolved = {2: (1, ""), 4: (-1, ""), 6: (-1, WHY_JUDITH), 8: (1, "")}
-    for reader in (cast.ann, cast.ben, cast.judith):
-        for step, index in enumerate(STEPS):
-            happened = [
-                ("save", a, SAID["ann"][0][step], ""),
-                ("assignment.submit", a, None, ""),
-                ("save", b, SAID["ben"][0][step], ""),
-                ("assignment.submit", b, None, ""),
-                ("case.open", "", None, ""),
-                ("discussion.open", "", None, ""),
-                *talked.get(index, []),
-                ("resolved", "", *resolved[index]),
-                ("case.close", "", None, ""),
-            ]
-            eventually(lambda who=reader, at=index: history(who, trajectory, at), happened)

@@ -224,11 +224,7 @@ def test_labels_imported_again_change_nothing_and_other_labels_are_refused(
     ("wrong", "word"),
     [
         (line(1, [1, None]), "tiny:1:0"),
-        (line(1, [1]), "tiny:1:0"),
         (line(1, [1, 1], None), "tiny:1:0"),
-        (line(1, [1, 1, 1]), "tiny:1:0"),
-        (line(1, [1, 2]), "tiny:1:0"),
-        ({**line(1, [1, 1]), "step_labels": {"2": 1, "4": True}}, "tiny:1:0"),
         (line(9, [1, 1]), "tiny:9:0"),
         ({"step_labels": {"2": 1}, "final_label": 1}, "record_id"),
     ],
@@ -245,22 +241,6 @@ def test_record_that_is_not_complete_is_refused_by_name_and_with_it_the_file(
     assert not Assignment.objects.exists()
     assert not User.objects.filter(username="gpt").exists()
     assert set(Trajectory.objects.values_list("free_slots", flat=True)) == {2}
-
-
-def test_labels_on_the_newest_line_of_a_record_count(project: Project, tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "labels.jsonl",
-        jsonl(
-            [
-                line(0, [1, 1], updated_at="2026-02-01T00:00:00Z"),
-                line(0, [-1, -1], updated_at="2026-01-01T00:00:00Z"),
-            ]
-        ),
-    )
-
-    run("import_labels", "apb", path, "--annotator", "gpt")
-
-    assert labels_of("gpt") == {"tiny:0:0": [1, 1]}
 
 
 def test_labels_of_a_third_annotator_of_two_are_refused_by_record(project: Project, tmp_path: Path) -> None:

@@ -171,17 +171,6 @@ def test_previews_are_discarded_in_one_act(browse, at, text):
     assert [row.filename for row in left] == ["third.jsonl"]
 
 
-def test_import_is_stopped_and_leaves_nothing(browse, at):
-    client = browse("admin")
-    client.post(at("imports", "bench"), {"file": upload()})
-    row = ImportFile.objects.get()
-    client.post(at("import-abandon", "bench", row.pk))
-    row.refresh_from_db()
-    assert row.state == ImportState.ABANDONED
-    assert client.post(at("import-abandon", "bench", row.pk), follow=True).status_code == 200
-    assert not Trajectory.objects.exists()
-
-
 def test_imports_of_another_project_are_not_found(browse, cast, at):
     other = people.make_project("other")
     source = people.import_file(other, RECORDS)
@@ -213,10 +202,3 @@ def test_import_of_tasks_in_several_turns_offers_that_user_messages_suspend_erro
     row.subset.refresh_from_db()
     assert row.subset.suspend_on_user_turn
     assert offer not in text(client.get(url))
-
-
-def test_import_of_ordinary_trajectories_offers_nothing(browse, at, text):
-    client = browse("admin")
-    url = client.post(at("imports", "bench"), {"file": upload()}).url
-    ingest.run_import(source_id=ImportFile.objects.get().pk)
-    assert "Suspend error runs" not in text(client.get(url))

@@ -26,16 +26,6 @@ def test_member_who_is_removed_is_out_and_their_labels_stay(browse, cast, at):
     assert cast.ann.assignments.get().labels.count() == 2
 
 
-def test_member_who_is_the_last_admin_cannot_leave(browse, cast, at, text):
-    row = Membership.objects.get(user=cast.admin)
-    for form in ({"remove": "1"}, {"is_annotator": "on"}):
-        response = browse("admin").post(at("member", "bench", row.pk), {**form, **seen(row)})
-        assert response.status_code == 409
-        assert "A project needs an admin" in text(response)
-    row.refresh_from_db()
-    assert row.is_admin
-
-
 def test_members_of_another_project_cannot_be_reached_through_ones_own(browse, cast, at):
     project = people.make_project("other")
     row = people.make_member(project, cast.oscar, "annotator")

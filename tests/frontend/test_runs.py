@@ -89,13 +89,6 @@ def test_estimate_of_what_makes_no_sense_is_refused_and_nothing_starts(browse, a
     assert not SuggestionRun.objects.exists()
 
 
-def test_budget_without_prices_is_refused_at_the_budget(browse, at, cast):
-    people.import_records(cast.project, 1)
-    judge = make_judge(cast, price_input=Decimal(0), price_output=Decimal(0))
-    response = browse("admin").post(at("run-new", "bench"), {"judges": [judge.pk], "budget": "1"})
-    assert response.status_code == 400 and "budget" in response.context["form"].errors
-
-
 def test_estimate_is_of_what_has_no_suggestion_only(browse, at, text, failed_run, monkeypatch):
     url = f"{at('run-new', 'bench')}?judges={failed_run.judge_id}"
     assert browse("admin").get(url).context["estimates"][0].estimate.trajectories == 2

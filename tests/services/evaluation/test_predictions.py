@@ -133,39 +133,15 @@ def test_predictions_of_records_that_the_release_lacks_are_left_out_and_counted(
     assert refused(resolved, frozen, (line(7),)) == [elsewhere.format(1)]
 
 
-def test_predictions_label_no_step_twice_in_one_line(resolved: Cast, frozen: Release) -> None:
-    raw = b'{"record_id": "tiny:0:0", "step_labels": {"2": 1, "2": 0}, "final_label": 1}\n'
-    assert refused(resolved, frozen, raw) == ['1: step_labels."2": occurs twice (record "tiny:0:0")']
-
-
 @pytest.mark.parametrize("data", [b"", b"\n\n"])
 def test_predictions_need_a_line(resolved: Cast, frozen: Release, data: bytes) -> None:
     assert len(refused(resolved, frozen, data)) == 1
 
 
-def test_predictions_of_half_a_file_are_refused(resolved: Cast, frozen: Release) -> None:
-    (why,) = refused(resolved, frozen, content(line(0), line(1))[:-20])
-    assert why.startswith("2: ") and "cut off" in why
-
-
-def test_predictions_of_several_lines_count_by_the_newest(resolved: Cast, frozen: Release) -> None:
-    old, new = "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00"
-    result = bring(
-        resolved,
-        frozen,
-        line(0, {"2": 1, "4": 1, "6": 1}, updated_at=new),
-        line(0, {"2": -1, "4": -1, "6": -1}, updated_at=old, comment="stale"),
-    )
-    assert (result.created, result.superseded) == (1, 1)
-    (said,) = predictions(released_labels(frozen), [PredictionSet.objects.get()])
-    assert (said.steps[said.steps != MISSING] == 1).all()
-    assert not PredictionReasons.objects.exists()
-
-
 def test_predictions_that_failed_are_counted_and_are_no_outcome(resolved: Cast, frozen: Release) -> None:
     failed = line(0, {"2": None, "4": None, "6": None}, 0, comment="llm_annotate_failed: 500")
-    result = bring(resolved, frozen, failed)
-    assert (result.failed, result.missing) == (1, 3)
+    result = bring(resolved, frozen, line(0), failed)
+    assert (result.failed, result.missing, result.superseded) == (1, 3, 1)
     (said,) = predictions(released_labels(frozen), [PredictionSet.objects.get()])
     assert said.failed.sum() == 1 and (said.outcome == MISSING).all()
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid, Locked
+from annotation.core.figures.measure import FEW_DIFFER
 from annotation.core.judging import LATEST
 from annotation.models import AuditEvent, Judge, SuggestedLabel, Suggestion
 from annotation.policies import OPERATOR
@@ -265,20 +266,6 @@ def test_label_that_is_missing_or_none_stays_missing_and_is_counted(cast: Cast) 
     assert (failed.outcome, failed.comment) == (None, "llm_annotate_failed: no JSON")
 
 
-@pytest.mark.postgres
-def test_line_that_is_the_newest_of_a_record_counts(cast: Cast) -> None:
-    people.import_records(cast.project, 1)
-
-    result = bring(
-        cast,
-        line(0, labels={"2": 1, "4": 1}, updated_at="2026-02-05T02:15:21+00:00"),
-        line(0, labels={"2": -1, "4": 0}, updated_at="2026-02-06T02:15:21+00:00"),
-        line(0, labels={"2": 1, "4": 1}, updated_at="2026-02-05T23:15:21+00:00"),
-    )
-
-    assert labels_of(result.judge) == {("tiny:0:0", 2): -1, ("tiny:0:0", 4): 0}
-
-
 def test_records_that_are_not_here_are_named_and_nothing_is_stored(cast: Cast) -> None:
     people.import_records(cast.project, 1)
 
@@ -364,7 +351,11 @@ def test_judges_that_are_published_agree_with_people_as_they_should(published: P
                 pytest.approx(quadratic, abs=1e-4),
             )
             interval = found.figures["kappa"].interval
-            assert interval is not None and interval.low is not None and interval.low < kappa < interval.high
+            assert interval is not None
+            if name == "DeepSeek-V3.2":  # of its fifty tasks one makes seven tenths of the variance
+                assert interval.reason == FEW_DIFFER
+            else:
+                assert interval.low is not None and interval.low < kappa < interval.high
         with path.open("rb") as stream:
             again = suggest.import_suggestions(
                 actor=OPERATOR, project=project, judge_name=name, stream=stream, filename=path.name

@@ -341,10 +341,10 @@ def test_members_leave_while_they_claim_and_nothing_stays_with_them(seed: int) -
             except TristepError:
                 pass
 
-    def leave(user: User) -> None:
-        if user.pk % 3 == seed % 3:
+    def leave(user: User, way: int) -> None:
+        if way == 0:
             accounts.close_account(actor=OPERATOR, user=user)
-        elif user.pk % 3 == (seed + 1) % 3:
+        elif way == 1:
             projects.add_member(actor=OPERATOR, project=cast.project, user=user, is_adjudicator=True)
         else:
             projects.remove_member(
@@ -353,7 +353,10 @@ def test_members_leave_while_they_claim_and_nothing_stays_with_them(seed: int) -
 
     together(
         *[lambda user=user: work(user) for user in guests],  # type: ignore[misc]
-        *[lambda user=user: leave(user) for user in guests],  # type: ignore[misc]
+        *[
+            lambda user=user, way=(number + seed) % 3: leave(user, way)  # type: ignore[misc]
+            for number, user in enumerate(guests)
+        ],
         lambda: assign.resume_assignment(actor=guests[0], assignment=returned),
         lambda: label.submit(actor=guests[1], assignment=ready),
     )
