@@ -135,6 +135,33 @@ def test_comment_that_is_being_written_is_sent_and_does_not_finish_the_case(case
     eventually(lambda: Adjudication.objects.get().state, "open")
 
 
+def test_comment_not_sent_is_asked_about_kept_in_the_browser_and_gone_once_it_is_sent(case, cast, open_as):
+    talk = discuss.open_discussion(actor=cast.judith, trajectory=case.trajectory)
+    page = open_as("ann", f"/discussions/{talk.pk}/")
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    own, reason = page.locator("#m4 textarea[name=text]"), page.locator("#m6 textarea[name=note]")
+    page.locator("#m6 summary", has_text="Change my mind").click()
+    reason.fill("It was no use.")
+    own.fill("I read it otherwise")
+    expect(own).to_have_value("I read it otherwise")
+    page.get_by_role("link", name="Tristep, home").click()
+    expect(page.get_by_role("heading", name="Your work")).to_be_visible()
+    assert asked == ["beforeunload"]
+
+    page.go_back()
+    expect(own).to_have_value("I read it otherwise")
+    expect(page.locator("#m4 [data-draft-hint]").first).to_be_visible()
+    expect(reason).to_be_visible()
+    expect(reason).to_have_value("It was no use.")
+    page.locator("#m4").get_by_role("button", name="Comment", exact=True).click()
+    expect(page.locator("#m4 .thread__text")).to_have_text("I read it otherwise")
+    expect(own).to_have_value("")
+    expect(reason).to_have_value("It was no use.")
+    assert asked == ["beforeunload"]
+    eventually(lambda: Comment.objects.get().text, "I read it otherwise")
+
+
 def test_decision_made_elsewhere_is_not_overwritten_and_a_typed_note_stays(case, cast, open_as):
     page = opened(open_as, case, expected="status of 409")
     for index in (4, 6, 10, None):

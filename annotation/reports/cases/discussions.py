@@ -111,6 +111,11 @@ class DiscussionThread:
         return sum(remark.unread for remark in self.remarks)
 
     @property
+    def own_remarks(self) -> int:
+        """The number of the reader's own comments."""
+        return sum(remark.speaker.own for remark in self.remarks)
+
+    @property
     def last(self) -> int:
         """The id of the newest comment; 0 without one."""
         return self.remarks[-1].pk if self.remarks else 0

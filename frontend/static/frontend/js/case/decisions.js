@@ -67,10 +67,13 @@ export function makeDecisions({ words, stored, refused }) {
   async function send(form, url) {
     const said = byRole(form, "said", HTMLElement);
     const problem = byRole(form, "problem", HTMLElement);
+    const note = form.elements.namedItem("note");
+    const written = note instanceof HTMLTextAreaElement ? note.value : "";
     setText(said, words("saving"));
     const answer = await sendForm(url, new FormData(form));
     setText(said, "");
     if (answer.ok && answer.data) {
+      if (note instanceof HTMLTextAreaElement) note.defaultValue = written; // only what is not stored counts as typed
       const now = /** @type {Stored} */ (answer.data);
       hold(form, now);
       choose(form, now.value);

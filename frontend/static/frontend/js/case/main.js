@@ -340,8 +340,7 @@ drawProgress();
 const isWorkedIn = (message) =>
   decisions.any() ||
   message.contains(items[at]?.card ?? null) ||
-  message.querySelector('[data-role="problem"]:not([hidden])') !== null ||
-  [...message.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
+  message.querySelector('[data-role="problem"]:not([hidden])') !== null;
 keepPartsWith(isWorkedIn);
 whenPartsChange(() => {
   drawAll();

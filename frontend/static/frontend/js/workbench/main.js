@@ -6,6 +6,7 @@
 
 import { byRole, setText } from "../lib/dom.js";
 import { keepPartsWith, reach, whenPartsChange } from "../lib/run_parts.js";
+import { ownStorage } from "../lib/storage.js";
 import { reportWorkTime } from "./saving/activity.js";
 import { makeClosingReason } from "./view/closing_reason.js";
 import { makeCommands } from "./commands.js";
@@ -16,7 +17,7 @@ import { drawMobileBar, followTouch, visibleBottom } from "./view/mobile_bar.js"
 import { makeNavigation } from "./navigation.js";
 import { makeReasons } from "./view/reasons.js";
 import { makePropagationNote } from "./view/propagation_note.js";
-import { ownStorage, startSaving } from "./saving/saving.js";
+import { startSaving } from "./saving/saving.js";
 import { focused } from "./state/selectors.js";
 import { createStore } from "./state/store.js";
 import { makeSubmission } from "./submit.js";

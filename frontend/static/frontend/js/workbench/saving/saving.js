@@ -6,6 +6,7 @@
 
 import { newOpId } from "../../lib/api.js";
 import { byRole, setText } from "../../lib/dom.js";
+import { ownStorage } from "../../lib/storage.js";
 import { makeLocalBackup } from "./local_backup.js";
 import { makeSaver } from "./saver.js";
 import { takeAnswer } from "./sync.js";
@@ -81,15 +82,6 @@ export function startSaving({ store, page, words }) {
     /** Other windows with this trajectory learn that it is not open any more. */
     tellClosed: () => tabs.tell({ type: "closed" }),
   };
-}
-
-/** Storage may be refused altogether. */
-export function ownStorage() {
-  try {
-    return window.localStorage;
-  } catch {
-    return null;
-  }
 }
 
 /**
