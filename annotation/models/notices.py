@@ -7,14 +7,14 @@ from django.db.models import Q
 from annotation.core.vocabulary import NoticeKind
 
 from .consensus import Adjudication
-from .discussion import Comment, Discussion
+from .discussion import Comment, Discussion, Revision
 from .labels import Assignment
 from .projects import Project
 
 
 class Notice(models.Model):
-    """Tells one person of something: in a discussion (`comment` where it tells of one), of a claim of theirs
-    or of a case.
+    """Tells one person of something: in a discussion (`comment` or `revision` where it tells of one), of a
+    claim of theirs or of a case.
 
     `mail_due` is true until the mail has been sent, where there is a mail server and the person has an
     address and wants it (services.notices).
@@ -27,6 +27,9 @@ class Notice(models.Model):
         Discussion, on_delete=models.CASCADE, null=True, blank=True, related_name="notices"
     )
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    revision = models.ForeignKey(
+        Revision, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
     assignment = models.ForeignKey(
         Assignment, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )

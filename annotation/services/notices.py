@@ -20,7 +20,7 @@ from annotation.core.i18n import translatable
 from annotation.core.text import unescape
 from annotation.core.vocabulary import NoticeKind
 from annotation.language import translated
-from annotation.models import Adjudication, Assignment, Comment, Discussion, Notice, User
+from annotation.models import Adjudication, Assignment, Comment, Discussion, Notice, Revision, User
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +33,7 @@ def tell(
     told: Mapping[int, NoticeKind],
     now: datetime,
     comment: Comment | None = None,
+    revision: Revision | None = None,
 ) -> None:
     """Write a notice for each of these people (by pk), of this kind; in the caller's transaction.
 
@@ -45,6 +46,7 @@ def tell(
             user_id=pk,
             discussion=discussion,
             comment=comment,
+            revision=revision,
             kind=kind.value,
             mail_due=pk in mailed,
             created_at=now,
@@ -104,8 +106,11 @@ def read_up_to(*, user: User, notice: int, now: datetime) -> int:
 
 
 def read_one(*, user: User, notice: Notice, now: datetime) -> None:
-    """Mark one of a person's notices as read."""
-    Notice.objects.filter(user=user, pk=notice.pk, read_at__isnull=True).update(read_at=now)
+    """Mark one of a person's notices as read, and with it the earlier ones of the same discussion."""
+    same = Q(pk=notice.pk)
+    if notice.discussion_id is not None:
+        same |= Q(discussion=notice.discussion_id, pk__lte=notice.pk)
+    Notice.objects.filter(same, user=user, read_at__isnull=True).update(read_at=now)
 
 
 def read_unlisted(*, user: User, listed: QuerySet[Notice], now: datetime) -> None:

@@ -8,6 +8,7 @@ from django.core import mail
 from django.utils import timezone
 
 from annotation.models import Assignment, Membership, Notice, Trajectory, User
+from annotation.reports.cases.discussions import discussion
 from annotation.services import adjudicate, assign, claim_expiry, discuss, notices
 from tests import callers, people
 
@@ -19,25 +20,59 @@ def discussed(cast):
     row = Trajectory.objects.get(state="disputed")
     people.open_case(cast.judith, row)
     talk = discuss.open_discussion(actor=cast.judith, trajectory=row)
-    discuss.comment(actor=cast.judith, discussion=talk, text="@A why?", message_index=4)
+    discuss.comment(actor=cast.judith, discussion=talk, text="@A @B why?", message_index=4)
     return talk
 
 
 def test_notices_are_counted_on_every_page_listed_and_marked_as_read(cast, browse, at, text):
     talk = discussed(cast)
     client = browse("ann")
-    assert "2<span" in text(client.get(at("home"))).replace(" ", "").replace("\n", "")
+    # opened, and then mentioned: one discussion, and one line
+    assert "1<span" in text(client.get(at("home"))).replace(" ", "").replace("\n", "")
     page = text(client.get(at("notices")))
-    assert page.count(">new<") == 2 and "was opened" in page
+    assert "The adjudicator mentioned you at step 2." in page and "was opened" not in page
+    assert page.count(">2 new<") == 1 and "1 earlier event" in page
 
     newest = Notice.objects.filter(user=cast.ann).latest("pk")
     went = client.get(at("notice", newest.pk))
     assert went.headers["Location"] == f"{at('discussion', talk.pk)}?at=4#m4"
-    assert text(client.get(at("notices"))).count(">new<") == 1
-    client.post(at("notices-read"), {"newest": str(newest.pk)})
     page = text(client.get(at("notices")))
-    assert ">new<" not in page and "Mark all as read" not in page
+    assert " new<" not in page and "Mark all as read" not in page
     assert "new notices" not in text(client.get(at("home")))
+    discuss.comment(actor=cast.judith, discussion=talk, text="And here?", message_index=2)
+    page = text(client.get(at("notices")))
+    assert "The adjudicator commented on step 1." in page and ">1 new<" in page and "2 earlier events" in page
+    client.post(at("notices-read"), {"newest": str(Notice.objects.latest("pk").pk)})
+    assert " new<" not in text(client.get(at("notices")))
+
+
+def test_notice_names_who_spoke_to_admins_and_gives_others_the_letter_of_the_discussion(
+    cast, browse, at, text
+):
+    talk = discussed(cast)
+    discuss.comment(actor=cast.admin, discussion=talk, text="I listen.")
+    discuss.revise(actor=cast.ben, discussion=talk, message_index=None, value=1, note="Seen again.")
+    said = "changed their mind about the outcome."
+    assert f"{cast.ben} {said}" in text(browse("admin").get(at("notices")))
+    (letter,) = {"A", "B"} - {discussion(actor=cast.ann, row=talk).letter}
+    for who in ("ann", "judith"):
+        page = text(browse(who).get(at("notices")))
+        assert f"{letter} {said}" in page and str(cast.ben) not in page.partition("<main")[2]
+
+
+def test_notices_take_as_many_queries_for_three_discussions_as_for_one(
+    cast, browse, at, django_assert_num_queries
+):
+    people.import_records(cast.project, 3)
+    client = browse("judith")
+    for _number in range(3):
+        people.make_disputed(cast)
+        row = Trajectory.objects.filter(state="disputed").latest("pk")
+        people.open_case(cast.judith, row)
+        talk = discuss.open_discussion(actor=cast.judith, trajectory=row)
+        discuss.comment(actor=cast.ann, discussion=talk, text="See here.", message_index=2)
+        with django_assert_num_queries(9):
+            client.get(at("notices"))
 
 
 def test_notice_of_somebody_else_is_not_there(cast, browse, at):

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from django.db.models import F, Q, QuerySet
+from collections import defaultdict
+from collections.abc import Sequence
 
-from annotation.core.vocabulary import AdjudicationState, AssignmentState
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from annotation.core.vocabulary import AdjudicationState, AssignmentState, NoticeKind, Role, Voice
 from annotation.models import Adjudication, Assignment, Discussion, Membership, Notice, User
 from annotation.policies import visible
+from annotation.policies.access import being_labelled
+
+from ..shared.pseudonyms import letters
+from .discussions import Speaker
 
 WITH = (
     "discussion__project",
@@ -16,11 +24,14 @@ WITH = (
     "adjudication__project",
     "adjudication__trajectory__subset",
 )
+TOLD_BY = ("comment__author", "revision__assignment__annotator")
+"""The author of what a notice tells of."""
 
 
 def notices(user: User) -> QuerySet[Notice]:
     """The newest first: of discussions that they still take part in, of their own claims in projects that
-    they are members of, and of cases that they have. `message_index`: of a comment on a step."""
+    they are members of, and of cases that they have. `message_index`: of a comment on a step, or of a change
+    of mind about it."""
     projects = Membership.objects.filter(user=user).values("project")
     claims = Assignment.stored.filter(annotator=user, project__in=projects)
     cases = Adjudication.objects.filter(adjudicator=user, project__in=projects)
@@ -30,9 +41,71 @@ def notices(user: User) -> QuerySet[Notice]:
         | Q(adjudication__in=cases.exclude(state=AdjudicationState.RELEASED).values("pk"))
     )
     rows = visible(user, Notice.objects.filter(seen)).annotate(
-        message_index=F("comment__step__message_index")
+        message_index=Coalesce("comment__step__message_index", "revision__step__message_index")
     )
     return rows.select_related(*WITH)
+
+
+def newest_notices(user: User) -> QuerySet[Notice]:
+    """The same, of each discussion the newest alone.
+
+    `events`: how many notices of the discussion there are, `new`: how many of them are unread, both null for
+    what is no discussion; `mentioned`: whether an unread one mentions the person.
+    """
+    same = Notice.objects.filter(user=user, discussion=OuterRef("discussion")).order_by()
+    counted = same.values("discussion").annotate(n=Count("pk"), unread=Count("pk", Q(read_at__isnull=True)))
+    mentions = same.filter(kind=NoticeKind.MENTION.value, read_at__isnull=True)
+    return (
+        notices(user)
+        .filter(~Exists(same.filter(pk__gt=OuterRef("pk"))))
+        .annotate(
+            ordinal=Coalesce("comment__step__ordinal", "revision__step__ordinal"),
+            events=Subquery(counted.values("n")),
+            new=Subquery(counted.values("unread")),
+            mentioned=Exists(mentions),
+        )
+        .select_related(*WITH, *TOLD_BY)
+    )
+
+
+def speakers(user: User, rows: Sequence[Notice]) -> dict[int, Speaker]:
+    """The authors of what these notices tell of, by the notice's pk: under a letter, and for admins by name,
+    unless they are labelling the trajectory themselves. Three queries for all."""
+    told = [row for row in rows if row.comment is not None or row.revision is not None]
+    talks = {row.discussion.pk: row.discussion for row in told if row.discussion is not None}
+    trajectories = [talk.trajectory_id for talk in talks.values()]
+    people: dict[int, list[int]] = defaultdict(list)
+    submitted = Assignment.objects.filter(trajectory__in=trajectories, state=AssignmentState.SUBMITTED)
+    for trajectory, annotator in submitted.order_by().values_list("trajectory", "annotator"):
+        people[trajectory].append(annotator)
+    drawn = {
+        pk: letters(talk.letter_seed, talk.trajectory_id, people[talk.trajectory_id])
+        for pk, talk in talks.items()
+    }
+    administered = {
+        row.project_id
+        for row in Membership.objects.filter(
+            user=user, project__in=[talk.project_id for talk in talks.values()]
+        )
+        if Role.ADMIN in row.roles
+    }
+    own = set(being_labelled(user).filter(trajectory__in=trajectories).values_list("trajectory", flat=True))
+    found = {}
+    for row in told:
+        talk = talks[row.discussion_id or 0]
+        named = talk.trajectory_id not in own and (user.is_superuser or talk.project_id in administered)
+        voice = Voice(row.comment.voice) if row.comment is not None else Voice.ANNOTATOR
+        if row.comment is not None:
+            person = row.comment.author
+        else:
+            assert row.revision is not None
+            person = row.revision.assignment.annotator
+        found[row.pk] = Speaker(
+            voice=voice,
+            letter=drawn[talk.pk].get(person.pk, "") if voice is Voice.ANNOTATOR else "",
+            name=str(person) if named else "",
+        )
+    return found
 
 
 def record_of(notice: Notice) -> str:
@@ -47,5 +120,7 @@ def record_of(notice: Notice) -> str:
 
 
 def unread(user: User) -> int:
-    """The number of notices a person has not read, as every page says it. One query."""
-    return Notice.objects.filter(user=user, read_at__isnull=True).count()
+    """The number of things with notices that a person has not read, as every page says it: a discussion
+    counts once. One query."""
+    rows = Notice.objects.filter(user=user, read_at__isnull=True).order_by()
+    return rows.aggregate(n=Count(Coalesce("discussion", F("pk") * -1), distinct=True))["n"]

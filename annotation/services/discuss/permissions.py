@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, Q
 from annotation.core.errors import Conflict, Denied
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import NoticeKind, TrajectoryState, Voice
-from annotation.models import Comment, Discussion, Membership, Trajectory, User
+from annotation.models import Comment, Discussion, Membership, Revision, Trajectory, User
 from annotation.policies import participants, require, voice_of
 from annotation.reports.releases.release_preview import frozen_in
 
@@ -58,6 +58,7 @@ def tell_others(
     kind: NoticeKind,
     now: datetime,
     comment: Comment | None = None,
+    revision: Revision | None = None,
     mentioned: frozenset[int] = frozenset(),
 ) -> None:
     """Write notices for all whom a discussion concerns, the actor apart; admins who have spoken in it too."""
@@ -74,4 +75,4 @@ def tell_others(
         concerned.add(people.adjudicator)
     told = {pk: NoticeKind.MENTION if pk in mentioned else kind for pk in concerned - {actor.pk}}
     if told:
-        notices.tell(discussion=discussion, told=told, now=now, comment=comment)
+        notices.tell(discussion=discussion, told=told, now=now, comment=comment, revision=revision)

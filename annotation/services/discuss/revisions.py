@@ -69,7 +69,7 @@ def revise(
         created_at=now,
     )
     Discussion.objects.filter(pk=discussion.pk).update(changed_at=now)
-    tell_others(discussion=discussion, actor=actor, kind=NoticeKind.REVISION, now=now)
+    tell_others(discussion=discussion, actor=actor, kind=NoticeKind.REVISION, now=now, revision=revision)
     return revision
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -10,12 +10,13 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.core.vocabulary import AssignmentState, NoticeKind
+from annotation.core.vocabulary import AssignmentState, NoticeKind, Voice
 from annotation.models import Notice
 from annotation.reports.cases import notices as report
+from annotation.reports.cases.discussions import Speaker
 from annotation.services import notices as service
 from frontend.pages.shared.common import person, whole_number
 from frontend.pages.shared.list_page import Empty, ListPage, act, show_site
@@ -23,6 +24,16 @@ from frontend.rendering.identity import short_identity
 from frontend.rendering.run_parts import place_of
 from frontend.rendering.tables import Column, at, cells
 
+STEP_SENTENCES: Final = {
+    NoticeKind.COMMENT: gettext_lazy("%(who)s commented on step %(n)d."),
+    NoticeKind.MENTION: gettext_lazy("%(who)s mentioned you at step %(n)d."),
+    NoticeKind.REVISION: gettext_lazy("%(who)s changed their mind about step %(n)d."),
+}
+OUTCOME_SENTENCES: Final = {
+    NoticeKind.COMMENT: gettext_lazy("%(who)s commented on the outcome."),
+    NoticeKind.MENTION: gettext_lazy("%(who)s mentioned you beside the outcome."),
+    NoticeKind.REVISION: gettext_lazy("%(who)s changed their mind about the outcome."),
+}
 NOTICE_SENTENCES: Final = {
     NoticeKind.OPENED: gettext_lazy("A discussion of a trajectory that you labelled was opened."),
     NoticeKind.COMMENT: gettext_lazy("There is a new comment in a discussion of yours."),
@@ -39,14 +50,43 @@ NOTICE_SENTENCES: Final = {
 }
 
 
-def _columns(request: HttpRequest) -> list[Column]:
-    def what(row: Notice) -> str:
-        link = cells.link(NOTICE_SENTENCES[NoticeKind(row.kind)], at("notice", row.pk), "break")
-        return link if row.read_at else cells.beside(link, cells.badge(_("new"), "badge--warn"))
+def _sentence(row: Any, speaker: Speaker | None) -> str:
+    """The sentence of a notice: who did what to which step, where it tells of that."""
+    kind = NoticeKind(row.kind)
+    if speaker is None or kind not in STEP_SENTENCES:
+        return str(NOTICE_SENTENCES[kind])
+    if speaker.name:
+        who = speaker.name
+    elif speaker.letter:
+        who = speaker.letter
+    else:
+        who = _("The adjudicator") if speaker.voice is Voice.ADJUDICATOR else _("An admin")
+    if row.ordinal is None:
+        return OUTCOME_SENTENCES[kind] % {"who": who}
+    return STEP_SENTENCES[kind] % {"who": who, "n": row.ordinal + 1}
 
-    def mark_read(row: Notice) -> str:
-        said = {"name": "only", "value": row.pk, "of": NOTICE_SENTENCES[NoticeKind(row.kind)]}
-        return "" if row.read_at else act(request, _("Mark as read"), at("notices-read"), **said)
+
+def _new(row: Any) -> int:
+    """The number of unread notices that a line stands for."""
+    return int(row.read_at is None) if row.new is None else row.new
+
+
+def _columns(request: HttpRequest, speakers: dict[int, Speaker]) -> list[Column]:
+    def what(row: Any) -> str:
+        said = [cells.link(_sentence(row, speakers.get(row.pk)), at("notice", row.pk), "break")]
+        if _new(row):
+            said.append(
+                cells.badge(_("%(n)s new") % {"n": _new(row)} if row.events else _("new"), "badge--warn")
+            )
+        if row.mentioned and row.kind != NoticeKind.MENTION:
+            said.append(cells.badge(_("you are mentioned"), "badge--outline"))
+        more = (row.events or 1) - 1
+        earlier = ngettext("%(n)d earlier event", "%(n)d earlier events", more) % {"n": more}
+        return cells.stack(cells.cluster(*said), cells.soft(earlier) if more else "")
+
+    def mark_read(row: Any) -> str:
+        said = {"name": "only", "value": row.pk, "of": _sentence(row, speakers.get(row.pk))}
+        return act(request, _("Mark as read"), at("notices-read"), **said) if _new(row) else ""
 
     return [
         Column("", _("Event"), cell=what, look="main"),
@@ -59,16 +99,24 @@ def _columns(request: HttpRequest) -> list[Column]:
 
 @require_GET
 def notices(request: HttpRequest) -> HttpResponseBase:
-    """The notices of a person, the newest first. What one may not see any more counts as read."""
+    """The notices of a person, the newest first, of each discussion one. What one may not see any more counts
+    as read."""
     user = person(request)
     rows = report.notices(user)
     service.read_unlisted(user=user, listed=rows, now=timezone.now())
     text = _(
         "Notices tell you when a discussion of yours continues, a claim ends, or a case is assigned to you."
     )
-    listed = ListPage(request, _columns(request), rows, Empty(_("No notices yet"), text))
+    speakers: dict[int, Speaker] = {}
+
+    def known(page: list[Notice]) -> list[Notice]:
+        speakers.update(report.speakers(user, page))
+        return page
+
+    empty = Empty(_("No notices yet"), text)
+    listed = ListPage(request, _columns(request, speakers), report.newest_notices(user), empty, items=known)
     newest = max((row.pk for row in listed.page), default=0)
-    unread = any(row.read_at is None for row in listed.page)
+    unread = any(map(_new, listed.page))
     mark_all = {"name": "newest", "value": newest, "look": ""}
     return show_site(
         request,
