@@ -74,6 +74,7 @@ class Table:
     sort, address: the present order, and the address of the list in another one; without it the headings do
     not sort.
     form: the id of the form that the rows' checkboxes belong to; "" for none.
+    labelledby: the id of its heading, which `table.card` writes with the `title`; `foot`: sentences below.
     """
 
     columns: Sequence[Column]
@@ -86,6 +87,8 @@ class Table:
     look_of: Callable[[Any], str] = lambda row: ""
     caption: str = ""
     labelledby: str = ""
+    title: str = ""
+    foot: Sequence[str] = ()
 
     @property
     def shown_columns(self) -> list[Column]:

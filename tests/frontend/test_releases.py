@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.template.loader import render_to_string
 
 from annotation.models import Freeze, Release
 from annotation.services import release as service
 from frontend.pages.releases.releases import agreement
+from frontend.rendering.tables import cells
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 from tests.services.publishing import of_older_format
@@ -121,13 +121,13 @@ def test_release_shows_the_intervals_of_agreement_that_its_manifest_states():
         "agreement": {"project": {"overall": {"kappa": stated}}, "release": {"overall": {"kappa": alone}}}
     }
 
-    page = render_to_string("frontend/releases/release_agreement.html", {"agreement": agreement(manifest)})
+    page = cells.card(agreement(manifest))
 
     assert " ".join(page.split()).count("0.714 … 0.813") == 1
     assert page.count('title="fewer than 20 tasks"') == 1
 
     del manifest["agreement"]["project"]
-    page = render_to_string("frontend/releases/release_agreement.html", {"agreement": agreement(manifest)})
+    page = cells.card(agreement(manifest))
     assert page.count("fewer than 20 tasks") == 1 and "There are no intervals: fewer than 20 tasks." in page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -14,20 +15,23 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
-from annotation.core.figures.measure import MIN_TASKS
+from annotation.core.figures.figure import Figure
+from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.core.text import escape
 from annotation.core.vocabulary import SIGNS, VALUES
+from annotation.language import translated
 from annotation.models import PredictionSet
 from annotation.reports.evaluation.model_scores import ModelScores
 from annotation.services import evaluate, noted_reads
 from frontend.pages.evaluation.leaderboard import CHANGE, LEADERBOARD_VERB, dots_of, release_of
 from frontend.pages.shared.common import ProjectPage, leaderboard_place, open_project, release_trail
+from frontend.pages.shared.figure_cells import figure_text, measure_cell
 from frontend.rendering import charts
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, Table, at, cells
-from frontend.templatetags.tristep import readable
+from frontend.templatetags.tristep import readable, signed
 
 OFFSETS = {
     "same": gettext_lazy("at the right step"),
@@ -72,13 +76,50 @@ def set_of(opened: ProjectPage, version: str, pk: int) -> PredictionSet:
     return get_object_or_404(policies.visible(opened.user, rows), pk=pk)
 
 
+def _figure_columns(found: ModelScores, *, few_tasks: bool) -> list[Column]:
+    """Of rows (name, figure): the value, and what became of it by recalibration."""
+
+    def of(figures: Mapping[str, Measure]) -> Callable[[tuple[str, Figure]], str]:
+        def cell(row: tuple[str, Figure]) -> str:
+            name, figure = row
+            shown = measure_cell(figures[name], is_share=figure.percent)
+            return figure_text(shown | {"low": ""} if few_tasks else shown, why=not few_tasks)
+
+        return cell
+
+    def change(row: tuple[str, Figure]) -> str | None:
+        changed = after.changes[row[0]] if after else None
+        if changed is None:
+            return None
+        known = {"value": changed.value, "low": changed.low, "high": changed.high}
+        shown = {name: "" if one is None else signed(one, row[1].percent) for name, one in known.items()}
+        return figure_text({"reason": "", "why": "", **shown})
+
+    after = found.recalibrated
+    recalibrated = (
+        [
+            Column("recalibrated", _("Recalibrated"), cell=of(after.scores.figures), look="number"),
+            Column("change", _("Change"), cell=change, look="number"),
+        ]
+        if after
+        else []
+    )
+    return [
+        Column("figure", _("Figure"), lambda row: translated(row[1].title), look="main"),
+        Column("value", _("Value"), cell=of(found.scores.figures), look="number"),
+        *recalibrated,
+        Column("n", "n", lambda row: found.scores.figures[row[0]].n, look="number"),
+        Column("definition", _("Definition"), lambda row: translated(row[1].convention), look="soft small"),
+    ]
+
+
 @require_GET
 def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpResponse:
     """One model on a release: every figure, and where it errs."""
     opened = open_project(request, slug, LEADERBOARD_VERB)
     row = set_of(opened, version, pk)
     found = noted_reads.model_scores(actor=opened.user, row=row)
-    after = found.recalibrated
+    few_tasks = too_few_tasks([found.scores])
     return opened.render(
         "evaluation/model.html",
         "releases",
@@ -87,16 +128,8 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
         release=row.release,
         row=row,
         found=found,
-        figures=[
-            {
-                "figure": figure,
-                "measure": found.scores.figures[name],
-                "after": after.scores.figures[name] if after is not None else None,
-                "change": after.changes[name] if after is not None else None,
-            }
-            for name, figure in FIGURES.items()
-        ],
-        few_tasks=too_few_tasks([found.scores]),
+        figures=Table(_figure_columns(found, few_tasks=bool(few_tasks)), FIGURES.items()),
+        few_tasks=few_tasks,
         least_tasks=MIN_TASKS,
         may_change=opened.may(CHANGE),
         records=reverse("frontend:release-errors", args=[slug, version, pk]),

@@ -18,25 +18,30 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from rest_framework.throttling import SimpleRateThrottle
 
 from annotation import policies
 from annotation.core.errors import TooMany
-from annotation.core.figures.measure import MIN_TASKS
+from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.i18n import translatable
 from annotation.core.releases.record_format import file_name
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.language import translated
 from annotation.models import Release
-from annotation.reports.evaluation.leaderboard import Leaderboard
+from annotation.reports.evaluation.leaderboard import Leaderboard, LeaderboardRow
 from annotation.reports.evaluation.leaderboard_entries import BASELINES, TITLES
 from annotation.reports.evaluation.public_releases import public_leaderboard, public_rows
 from annotation.services import release as service
 from frontend.context import theme_of
+from frontend.pages.releases.release_files import files_table
 from frontend.pages.releases.release_pictures import distribution, pictures
 from frontend.pages.releases.releases import ARCHIVE, CONTENT_TYPES, agreement
+from frontend.pages.shared.figure_cells import figure_column
+from frontend.rendering.tables import Column, Table, cells
+from frontend.templatetags.tristep import readable
 
 COLUMNS = ("step_accuracy", "first_error_accuracy", "strict_first_error_accuracy", "exact_match", "kappa")
 ROBOTS = "User-agent: *\nAllow: /public/\nAllow: /static/\nDisallow: /\n"
@@ -117,6 +122,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     base = request.build_absolute_uri(f"{place}files/")
 
     def page() -> HttpResponse:
+        few_tasks = too_few_tasks(row.overall.scores for row in (public_rows(board) if board else ()))
         context = {
             "release": row,
             "manifest": manifest,
@@ -124,16 +130,15 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
             "signature": service.check_release(row),
             "labels": distribution(manifest["label_distribution"]),
             "outcomes": distribution(manifest["outcome_distribution"]),
-            "subsets": _subsets(manifest),
+            "files": files_table(manifest, lambda name: f"{base}{name}"),
             "documents": list(service.documents(row)),
             "archive": ARCHIVE,
             "base": base,
             "loading": LOADING.format(base=base, names=json.dumps(sorted(manifest["files"]))),
             "agreement": agreement(manifest),
-            "board": None if board is None else _rows(board),
-            "few_tasks": too_few_tasks(row.overall.scores for row in (public_rows(board) if board else ())),
+            "board": None if board is None else _board(board, ranked=not few_tasks),
+            "few_tasks": few_tasks,
             "least_tasks": MIN_TASKS,
-            "columns": [FIGURES[name] for name in COLUMNS],
             **pictures(service.public_statistics(row)),
         }
         return render(request, "frontend/evaluation/public_release.html", context)
@@ -145,33 +150,30 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     return answer
 
 
-def _subsets(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "file": file_name(name),
-            "records": part["records"],
-            "counts": distribution(part["label_distribution"]),
-            **{key: manifest["files"][file_name(name)][key] for key in ("bytes", "sha256")},
-        }
-        for name, part in manifest["subsets"].items()
-    ]
+def _board(board: Leaderboard, *, ranked: bool) -> Table:
+    def model(row: LeaderboardRow) -> str:
+        baseline = row.row is None and row.name in BASELINES
+        badge = cells.badge(_("baseline"), "badge--outline") if baseline else ""
+        name = row.name if row.row is not None else translated(TITLES[row.name])
+        only = ""
+        if not row.all_subsets:
+            only = cells.soft(_("only %(names)s; not ranked") % {"names": ", ".join(row.subsets)})
+        return cells.lines(cells.beside(readable(name), badge), only)
 
+    def rank(row: LeaderboardRow) -> str | None:
+        rank = row.overall.ranks.get(COLUMNS[0])
+        return "–".join(map(str, rank.together)) if rank else None
 
-def _rows(board: Leaderboard) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": row.name if row.row is not None else translated(TITLES[row.name]),
-            "baseline": row.row is None and row.name in BASELINES,
-            "scores": row.overall.scores,
-            "only": () if row.all_subsets else tuple(row.subsets),
-            "rank": row.overall.ranks.get(COLUMNS[0]),
-            "measures": [
-                {"figure": FIGURES[name], "measure": row.overall.scores.figures[name]} for name in COLUMNS
-            ],
-        }
-        for row in public_rows(board)
-    ]
+    def column(name: str) -> Column:
+        def measure(row: LeaderboardRow) -> Measure:
+            return row.overall.scores.figures[name]
+
+        return figure_column(name, translated(FIGURES[name].title), measure, is_share=FIGURES[name].percent)
+
+    columns = [Column("model", _("Model"), cell=model, look="main"), *map(column, COLUMNS)]
+    if ranked:
+        columns.append(Column("rank", _("Rank"), cell=rank, look="number nowrap"))
+    return Table(columns, public_rows(board), labelledby="leaderboard")
 
 
 @require_safe

@@ -24,7 +24,7 @@ from annotation.core.label_files import MAX_REQUEST
 from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun, User
 from annotation.reports.judging import judge_overview
-from annotation.reports.judging.baseline import training
+from annotation.reports.judging.baseline import BaselineFigure, training
 from annotation.reports.judging.judge_overview import JudgeOverview
 from annotation.reports.judging.recalibration import recalibration
 from annotation.services import suggest
@@ -37,7 +37,7 @@ from frontend.pages.shared.list_page import Empty, ListPage, show
 from frontend.rendering.began import BEGAN, begun, read
 from frontend.rendering.tables import Column, Table, at, cells
 from frontend.templatetags.judging import count, money, run_badge, run_state
-from frontend.templatetags.tristep import percent
+from frontend.templatetags.tristep import figure, percent
 
 JUDGES_VERB = "judges.change"
 SECTION = "judges"
@@ -292,6 +292,25 @@ def _in_words(setting: Setting, value: Any) -> str:
     return str(value)
 
 
+def _training_columns() -> list[Column]:
+    beside = {
+        "shares": _("how frequent each label is; smaller is better"),
+        "always_plus_one": _("always +1"),
+    }
+
+    def value(one: BaselineFigure) -> str:
+        bounds = "" if one.low is None else cells.soft(f"{figure(one.low)} – {figure(one.high)}")
+        reason = cells.soft(translated(one.reason)) if one.reason else ""
+        return cells.lines(figure(one.value), bounds, reason)
+
+    return [
+        Column("figure", _("Figure"), lambda one: translated(one.title)),
+        Column("value", _("On held-out tasks"), cell=value, look="number"),
+        Column("reference", _("For comparison"), cell=lambda one: figure(one.reference), look="number soft"),
+        Column("reference_name", _("Compared with"), lambda one: beside[one.reference_name], look="soft"),
+    ]
+
+
 def _detail(
     opened: ProjectPage, judge: Judge, form: SuggestionFileForm | None = None, **context: Any
 ) -> HttpResponse:
@@ -300,6 +319,8 @@ def _detail(
         form = SuggestionFileForm(project=opened.project)
     known = policies.visible(opened.user, SuggestionRun.objects.filter(judge=judge))
     brought = policies.visible(opened.user, Suggestion.objects.filter(judge=judge)).count()
+    trained = training(judge)
+    folds = Table(_training_columns(), trained.figures, labelledby="training") if trained else None
     runs = Table(run_columns(opened.project.slug, judge=False), known[:LAST_RUNS])
     figures, columns = compared(opened, judge) if brought else ([], [])
     return opened.render(
@@ -316,7 +337,8 @@ def _detail(
         columns=columns,
         suggestions=brought,
         facts=_facts(judge),
-        training=training(judge),
+        training=trained,
+        training_figures=folds,
         recalibration=recalibration(viewer=opened.user, judge=judge) if brought else None,
         prompt=template(judge.prompt_version) if judge.prompt_version in VERSIONS else None,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
@@ -12,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import policies
 from annotation.core.errors import Invalid, TristepError
+from annotation.core.figures.measure import Measure
 from annotation.core.vocabulary import VALUES
 from annotation.language import translated
 from annotation.models import Judge, WorkshopSample
@@ -22,7 +25,12 @@ from frontend.forms.workshop import SampleForm, TrialForm
 from frontend.pages.judging.judges import SECTION, judge_place, judges_of
 from frontend.pages.judging.runs import RunRow
 from frontend.pages.shared.common import ProjectPage, open_project, paginate
-from frontend.rendering.tables import at
+from frontend.pages.shared.figure_cells import figure_column
+from frontend.rendering.identity import short_identity
+from frontend.rendering.run_parts import place_of
+from frontend.rendering.tables import Column, Table, at, cells
+from frontend.templatetags.judging import money, run_state
+from frontend.templatetags.tristep import mark
 
 WORKSHOP_VERB = "suggest"
 PER_PAGE = 50
@@ -94,6 +102,7 @@ def _sample_page(
     changes: list[Any] = []
     if trial is not None and trial.trial is not None:
         changes = noted_reads.changed_labels(actor=opened.user, sample=sample, trial=trial.trial)
+    page = paginate(opened.request, changes, PER_PAGE)
     return opened.render(
         "judging/workshop_sample.html",
         SECTION,
@@ -108,12 +117,59 @@ def _sample_page(
         size=sample.trajectories.count(),
         form=form,
         expected=expected,
+        prompts=Table(_prompt_columns(opened.project.slug), tried, labelledby="prompts"),
+        changes=_changes(opened.project.slug, judge, trial, page),
         tried=[{"one": prompt, "confusion": _confusion(prompt)} for prompt in tried],
         shown=trial,
-        page=paginate(opened.request, changes, PER_PAGE),
+        page=page,
         better=sum(change.better is True for change in changes),
         worse=sum(change.better is False for change in changes),
     )
+
+
+def _prompt_columns(slug: str) -> list[Column]:
+    def name(one: report.TriedPrompt) -> str:
+        if one.trial:
+            return cells.link(one.prompt_version, f"?trial={one.trial.pk}")
+        return _("%(version)s, the judge’s own") % {"version": one.prompt_version}
+
+    def run(one: report.TriedPrompt) -> str | None:
+        return cells.link(run_state(one.run.state), at("run", slug, one.run.pk)) if one.run else None
+
+    def score(key: str) -> Callable[[report.TriedPrompt], Measure]:
+        return lambda one: one.scores.figures[key]
+
+    return [
+        Column("prompt", _("Prompt"), cell=name, look="main"),
+        figure_column("kappa", "κ", score("kappa"), is_share=False),
+        figure_column("step_accuracy", _("StepAcc"), score("step_accuracy"), is_share=True),
+        Column("steps", _("Steps"), "scores.steps", look="number"),
+        Column("missing", _("Without a label"), "scores.missing", look="number"),
+        Column("cost", _("Cost"), cell=lambda one: one.cost and money(one.cost), look="number"),
+        Column("run", _("Run"), cell=run),
+    ]
+
+
+def _changes(slug: str, judge: Judge, trial: report.TriedPrompt | None, page: Page[Any]) -> Table | None:
+    """The labels that a trial changes, beside those of the judge's own prompt."""
+
+    def place(one: Any) -> str:
+        address = at("trajectory", slug, one.trajectory) + place_of(one.message_index)
+        return cells.beside(
+            cells.link(short_identity(one.record_id), address), cells.soft(f"#{one.message_index}")
+        )
+
+    columns = (
+        [
+            Column("trajectory", _("Trajectory"), cell=place),
+            Column("resolved", _("Resolved"), cell=lambda one: mark(one.consensus)),
+            Column("old", judge.prompt_version, cell=lambda one: mark(one.old)),
+            Column("new", trial.prompt_version, cell=lambda one: mark(one.new)),
+        ]
+        if trial
+        else []
+    )
+    return Table(columns, page, labelledby="changes", look="table--tight")
 
 
 def _confusion(one: report.TriedPrompt) -> list[tuple[int, list[int]]]:

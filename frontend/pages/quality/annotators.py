@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext_lazy as _
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
-from annotation.reports.quality.annotators import FEWEST, FEWEST_PAIRS, annotator_figures
+from annotation.reports.quality.annotators import FEWEST, FEWEST_PAIRS, AnnotatorFigures, annotator_figures
 from annotation.reports.quality.drift import Drift
 from frontend.pages.shared.common import open_project
+from frontend.pages.shared.figure_cells import figure_text, measure_cell
 from frontend.rendering import charts
+from frontend.rendering.tables import Column, Table, cells
+from frontend.templatetags.tristep import figure, percent
 
 LEANINGS = {
-    "lenient": _("lenient: labels are higher than the others’ on the same steps"),
-    "strict": _("strict: labels are lower than the others’ on the same steps"),
-    "neutral-shy": _("neutral-shy: says 0 at most half as often as the others on the same steps"),
+    "lenient": gettext_lazy("lenient: labels are higher than the others’ on the same steps"),
+    "strict": gettext_lazy("strict: labels are lower than the others’ on the same steps"),
+    "neutral-shy": gettext_lazy("neutral-shy: says 0 at most half as often as the others on the same steps"),
 }
 
 
@@ -34,6 +39,47 @@ def _drift_chart(drift: Drift) -> dict[str, Any] | None:
     }
 
 
+def _figures(found: AnnotatorFigures) -> Table:
+    """Three figures; of one's own without the number of pairs, from which others' labels could be told."""
+    rows = [
+        (_("Same label as another annotator"), found.agreement, True),
+        (_("Cohen’s κ"), found.kappa, False),
+        (_("Consensus equal to their label, where annotators differed"), found.with_consensus, True),
+    ]
+    columns = [
+        Column("figure", _("Figure"), lambda row: row[0]),
+        Column(
+            "value",
+            _("Steps"),
+            cell=lambda row: figure_text(measure_cell(row[1], is_share=row[2]), why=True),
+            look="number",
+        ),
+        Column("n", "n", lambda row: None if row[1].value is None else row[1].n, look="number"),
+    ]
+    return Table(columns[:2] if found.own else columns, rows, labelledby="beside")
+
+
+def _weeks(found: AnnotatorFigures) -> Table:
+    columns = [
+        Column("week", _("Week from"), lambda week: date_format(week.monday, "Y-m-d"), look="nowrap"),
+        Column(
+            "agreement",
+            _("Same label as another annotator"),
+            cell=lambda week: cells.soft(_("too few")) if week.agreement is None else percent(week.agreement),
+            look="number",
+        ),
+        Column(
+            "shift",
+            _("Own minus other’s label"),
+            cell=lambda week: None if week.agreement is None else figure(week.shift),
+            look="number",
+        ),
+        Column("n", "n", look="number"),
+    ]
+    columns = columns[:3] if found.own else columns
+    return Table(columns, found.weeks, labelledby="weeks", title=_("By week"))
+
+
 @require_GET
 def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One annotator's labels, alone and against others'."""
@@ -44,6 +90,8 @@ def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "work" if figures.own and not opened.may("agreement.pairs") else "agreement",
         title=str(figures.person),
         found=figures,
+        figures=_figures(figures),
+        weeks=_weeks(figures),
         leaning=figures.leaning,
         own=figures.own,
         leanings=[LEANINGS[word] for word in figures.leaning.words] if figures.leaning else [],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
@@ -19,12 +22,14 @@ from annotation.core.vocabulary import UNFINISHED_FREEZES, FreezeState
 from annotation.language import translated
 from annotation.models import Freeze
 from annotation.reports.releases import release_preview as report
-from annotation.reports.releases.freeze_checklist import THRESHOLD, FreezeChecklist, checklist
+from annotation.reports.releases.freeze_checklist import THRESHOLD, FreezeChecklist, SubsetLine, checklist
 from annotation.services import release as service
 from frontend.forms import add_errors
 from frontend.forms.releases import FreezeForm, ThresholdForm
 from frontend.pages.releases.release_pictures import distribution
 from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.figure_cells import figure_column
+from frontend.rendering.tables import Column, Table, at, cells
 from frontend.templatetags.judging import count
 from frontend.templatetags.tristep import state_name
 
@@ -77,12 +82,49 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
             )
             if shown
         ],
-        left_out=form["leave_out"].value() or [],
+        subsets=Table(
+            _subset_columns(slug, form["leave_out"].value() or []), summary.subsets, labelledby="subsets"
+        ),
         running=_rows(opened).filter(state__in=UNFINISHED_FREEZES).first(),
         candidate=candidate,
         labels=distribution(candidate.labels),
         outcomes=distribution(candidate.outcomes),
     )
+
+
+def _subset_columns(slug: str, left_out: Sequence[str]) -> list[Column]:
+    """Of each subset what is resolved and what not, its agreement, and a box to leave it out."""
+
+    def name(line: SubsetLine) -> str:
+        badge = ""
+        if line.low:
+            badge = cells.badge(_("below the threshold"), "badge--bad")
+        elif line.unknown:
+            badge = cells.badge(_("agreement unknown"), "badge--warn")
+        return cells.beside(line.name, badge)
+
+    def linked(field: str, title: str, state: str) -> Column:
+        def cell(line: SubsetLine) -> Any:
+            n = getattr(line, field)
+            address = f"{at('trajectories', slug)}?{urlencode({'subset': line.name, 'state': state})}"
+            return cells.link(count(n), address) if n else 0
+
+        return Column(field, title, cell=cell, look="number")
+
+    def box(line: SubsetLine) -> str:
+        title = _("Leave out %(name)s") % {"name": line.name}
+        return cells.choice("leave_out", line.name, "freeze", title, line.name in left_out)
+
+    return [
+        Column("subset", _("Subset"), cell=name),
+        Column("resolved", _("Resolved"), look="number"),
+        linked("unclaimed", _("Not begun"), "labelling"),
+        linked("labelling", _("Being labelled"), "labelling"),
+        linked("waiting", _("Waiting for adjudication"), "disputed"),
+        linked("cases", _("With an adjudicator"), "disputed"),
+        figure_column("alpha", "α", attrgetter("alpha"), is_share=False),
+        Column("leave_out", _("Leave out"), cell=box),
+    ]
 
 
 def _items(opened: ProjectPage, summary: FreezeChecklist) -> list[dict[str, Any]]:

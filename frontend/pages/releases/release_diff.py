@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.core.paginator import Page
@@ -14,13 +15,16 @@ from django.views.decorators.http import require_GET
 
 from annotation import policies
 from annotation.core.agreement.figures import FIGURES
-from annotation.core.releases.diff import WHATS, DiffCounts, RecordChange
+from annotation.core.releases.diff import WHATS, DiffCounts, RecordChange, What
 from annotation.core.vocabulary import SIGNS, VALUES
+from annotation.language import translated
 from annotation.models import Release
 from annotation.services import release as service
 from frontend.pages.releases.release_pictures import distribution
 from frontend.pages.shared.common import ProjectPage, open_project, paginate, release_trail
 from frontend.rendering.charts import CELL, cell
+from frontend.rendering.tables import Column, Table
+from frontend.templatetags.tristep import figure, percent
 
 RELEASE_DIFF_VERB = "release.view"
 PER_PAGE = 30
@@ -91,7 +95,8 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
         new=comparison.new,
         releases=others(opened),
         whole=comparison.diff.whole,
-        subsets=_subsets(comparison),
+        by_subset=_by_subset(comparison),
+        subsets=list(comparison.diff.subsets) if len(comparison.diff.subsets) > 1 else [],
         tabs=_tabs(comparison, what, subset),
         what=what,
         subset=subset,
@@ -103,10 +108,7 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
         sides=_sides(comparison),
         moved=_matrix(comparison.diff.moved),
         moved_outcomes=_matrix(comparison.diff.moved_outcomes),
-        agreement=[
-            {"figure": FIGURES[key], "before": before, "after": after}
-            for key, before, after in comparison.agreement()
-        ],
+        agreement=_agreement(comparison),
         changelog=comparison.changelog(),
     )
 
@@ -134,12 +136,38 @@ def _tabs(found: service.Comparison, what: str | None, subset: str) -> list[dict
     ]
 
 
-def _subsets(found: service.Comparison) -> list[dict[str, Any]]:
-    def row(name: str, counts: DiffCounts) -> dict[str, Any]:
-        return {"name": name, "counts": counts, **{one: counts.records[one] for one in WHATS}}
+def _by_subset(found: service.Comparison) -> Table:
+    def of(what: What) -> Callable[[tuple[str, DiffCounts]], int]:
+        return lambda row: row[1].records[what]
 
-    rows = [row(name, counts) for name, counts in found.diff.subsets.items()]
-    return rows + ([row("", found.diff.whole)] if len(rows) > 1 else [])
+    rows = list(found.diff.subsets.items())
+    if len(rows) > 1:
+        rows.append((_("All subsets"), found.diff.whole))
+    columns = [
+        Column("subset", _("Subset"), lambda row: row[0]),
+        Column("before", found.old.version, lambda row: row[1].before, look="number"),
+        Column("after", found.new.version, lambda row: row[1].after, look="number"),
+        Column("added", _("Added"), of("added"), look="number"),
+        Column("removed", _("Removed"), of("removed"), look="number"),
+        Column("labels", _("Step labels changed"), lambda row: row[1].labels, look="number"),
+        Column("outcome", _("Outcomes changed"), of("outcome"), look="number"),
+        Column("text", _("Messages changed"), of("text"), look="number"),
+    ]
+    return Table(columns, rows, labelledby="subsets", title=_("By subset"))
+
+
+def _agreement(found: service.Comparison) -> Table:
+    """The figures of agreement of both: rows (figure, before, after)."""
+
+    def shown(key: str, value: float | None) -> str:
+        return percent(value) if FIGURES[key].percent else figure(value)
+
+    columns = [
+        Column("figure", _("Figure"), lambda row: translated(FIGURES[row[0]].title)),
+        Column("before", found.old.version, cell=lambda row: shown(row[0], row[1]), look="number"),
+        Column("after", found.new.version, cell=lambda row: shown(row[0], row[2]), look="number"),
+    ]
+    return Table(columns, found.agreement(), look="table--dense")
 
 
 def _sides(found: service.Comparison) -> list[dict[str, Any]]:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext as _
 
 from annotation.core.releases.exports import FORMATS
 from annotation.core.releases.record_format import file_name
 from annotation.language import translated
+from annotation.models import Release
 from frontend.forms.release_exports import ExportForm
+from frontend.pages.releases.release_pictures import distribution
 from frontend.pages.shared.common import ProjectPage
+from frontend.rendering.tables import Column, Table, at, cells
+from frontend.templatetags.tristep import mark
+
+
+class FileRow(NamedTuple):
+    """A file, and what the manifest says of its subset and of the file."""
+
+    name: str
+    part: Mapping[str, Any]
+    file: Mapping[str, Any]
 
 
 def export_form(opened: ProjectPage, data: Any = None) -> ExportForm:
@@ -17,15 +32,36 @@ def export_form(opened: ProjectPage, data: Any = None) -> ExportForm:
     return ExportForm(data, blind=opened.may("agreement.pairs"))
 
 
-def files_context(opened: ProjectPage, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The context of releases/release_files.html: size and checksum of each subset's file, the form, the
-    snippets."""
+def files_table(manifest: Mapping[str, Any], address: Callable[[str], str]) -> Table:
+    """The file of each subset: its counts, size and checksum."""
+
+    def labels(row: FileRow) -> str:
+        shares = distribution(row.part["label_distribution"])["rows"]
+        return cells.cluster(*(cells.beside(mark(one["value"]), one["count"]) for one in shares))
+
+    columns = [
+        Column("file", _("File"), cell=lambda row: cells.link(row.name, address(row.name))),
+        Column("records", _("Trajectories"), lambda row: row.part["records"], look="number"),
+        Column(
+            "labels", _("Labels"), lambda row: sum(row.part["label_distribution"].values()), look="number"
+        ),
+        Column("distribution", _("+1, 0, −1"), cell=labels),
+        Column("size", _("Size"), cell=lambda row: filesizeformat(row.file["bytes"]), look="number"),
+        Column("sha256", "SHA-256", cell=lambda row: cells.code(row.file["sha256"]), look="break small"),
+    ]
+    files = manifest["files"]
+    rows = [
+        FileRow(file_name(name), part, files[file_name(name)]) for name, part in manifest["subsets"].items()
+    ]
+    return Table(columns, rows)
+
+
+def files_context(opened: ProjectPage, release: Release, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The context of releases/release_files.html: the files, the form, the snippets."""
+    place = (opened.project.slug, release.version)
     subset = min(manifest["subsets"], default="")
     return {
-        "stated_files": {
-            name: {"name": file_name(name), **manifest["files"].get(file_name(name), {})}
-            for name in manifest["subsets"]
-        },
+        "files": files_table(manifest, lambda name: at("release-export", *place, name)),
         "export_form": export_form(opened),
         "snippets": [
             {

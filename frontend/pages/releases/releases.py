@@ -37,8 +37,9 @@ from frontend.pages.releases.release_diff import others
 from frontend.pages.releases.release_files import export_form, files_context
 from frontend.pages.releases.release_pictures import distribution, pictures
 from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.figure_cells import figure_column
 from frontend.pages.shared.list_page import Empty, ListPage, show
-from frontend.rendering.tables import Column, at, cells
+from frontend.rendering.tables import Column, Table, at, cells
 
 RELEASES_VERB = "release.view"
 ARCHIVE = "all.zip"
@@ -121,35 +122,33 @@ def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
     )
 
 
-def agreement(manifest: dict[str, Any]) -> dict[str, Any]:
+def agreement(manifest: dict[str, Any]) -> Table:
     """The figures of agreement that a manifest states: over the project, and over the release itself."""
-    stated = {name: said["overall"] for name, said in manifest["agreement"].items()}
     parts = [
-        {
-            "title": AGREEMENT_TITLES[name],
-            "n": figures.get(FIGURES[0], {}).get("n"),
-            "figures": [
-                {
-                    "title": AGREEMENT_FIGURES[key].title,
-                    "measure": Measure.of_json(figures.get(key, {})),
-                    "percent": AGREEMENT_FIGURES[key].percent,
-                }
-                for key in FIGURES
-            ],
-        }
-        for name, figures in stated.items()
+        (AGREEMENT_TITLES[name], {key: Measure.of_json(said["overall"].get(key, {})) for key in FIGURES})
+        for name, said in manifest["agreement"].items()
     ]
-    measures = [one["measure"] for part in parts for one in part["figures"]]
-    undefined = (measure.reason for measure in measures)
+    measures = [measure for _title, part in parts for measure in part.values()]
     intervals = [one.interval for one in measures if one.value is not None and one.interval is not None]
     lacking = {one.reason for one in intervals} if all(one.low is None for one in intervals) else set()
-    return {
-        "titles": [AGREEMENT_FIGURES[key].title for key in FIGURES],
-        "parts": parts,
-        "reason": next((reason for reason in undefined if reason), ""),
-        # said once, where it holds of every figure
-        "without_intervals": lacking.pop() if len(lacking) == 1 else "",
-    }
+    undefined = [one.reason for one in measures if one.reason]
+    foot = []
+    if len(lacking) == 1:  # said once, where it holds of every figure
+        foot.append(_("There are no intervals: %(reason)s.") % {"reason": translated(lacking.pop())})
+    if undefined:
+        foot.append(_("Agreement is undefined:") + f" {translated(undefined[0])}.")
+
+    def column(key: str) -> Column:
+        known = AGREEMENT_FIGURES[key]
+        title = translated(known.title)
+        return figure_column(key, title, lambda part: part[1][key], is_share=known.percent, why=not foot)
+
+    columns = [
+        Column("included", _("Blind labels included"), lambda part: part[0]),
+        *map(column, FIGURES),
+        Column("n", "n", lambda part: part[1][FIGURES[0]].n, look="number"),
+    ]
+    return Table(columns, parts, labelledby="agreement", title=_("Agreement of annotators"), foot=foot)
 
 
 def _pictures(opened: ProjectPage, release: Release) -> dict[str, Any]:
@@ -194,7 +193,7 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
         previous=previous,
         may_publish=opened.may("release.publish"),
         may_withdraw=opened.may("release.withdraw"),
-        **{**files_context(opened, manifest), **_pictures(opened, release), **extra},
+        **{**files_context(opened, release, manifest), **_pictures(opened, release), **extra},
     )
 
 

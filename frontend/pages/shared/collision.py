@@ -21,7 +21,9 @@ from annotation.core.versions import plain
 from annotation.models import AuditEvent
 from frontend.pages.shared.common import ProjectPage
 from frontend.rendering.began import BEGAN, read
+from frontend.rendering.tables import Column, Table, cells
 from frontend.rendering.text_diff import DiffLine
+from frontend.templatetags.tristep import readable
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,23 @@ class Collision:
     action: str = ""
     kept: Mapping[str, str] = field(default_factory=dict)
     subject: str = ""
+
+    @property
+    def table(self) -> Table:
+        """The fields that either has changed."""
+
+        def name(one: Difference) -> str:
+            return cells.beside(one.label, cells.badge(_("both changed"), "badge--warn") if one.both else "")
+
+        def mine(one: Difference) -> str:
+            return cells.soft(_("not changed")) if one.mine is None else cells.strong(readable(one.mine))
+
+        columns = [
+            Column("field", _("Field"), cell=name),
+            Column("theirs", _("Saved now"), cell=lambda one: readable(one.theirs), look="break"),
+            Column("mine", _("Yours"), cell=mine, look="break"),
+        ]
+        return Table(columns, self.differences)
 
 
 def last_change(opened: ProjectPage, row: Model) -> AuditEvent | None:

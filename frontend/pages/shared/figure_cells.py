@@ -1,13 +1,16 @@
-"""Arms by their names, and figures as cells of tables."""
+"""Arms by their names, and figures as cells and columns of tables."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.core.figures.measure import Measure
 from annotation.language import translated
+from frontend.rendering.tables import Column, cells
 from frontend.templatetags.tristep import figure, percent
 
 ARM_NAMES = {
@@ -28,4 +31,21 @@ def measure_cell(measure: Measure, *, is_share: bool) -> dict[str, Any]:
         "reason": translated(measure.reason),
         "low": form(bounds.low) if bounds and known else "",
         "high": form(bounds.high) if bounds and known else "",
+        "why": translated(bounds.reason) if bounds and not known else "",
     }
+
+
+def figure_text(cell: dict[str, Any], *, why: bool = False) -> str:
+    """A figure in a cell; `why`: without an interval a dash that tells the reason."""
+    return cells.figure(cell, _("95 % interval"), why)
+
+
+def figure_column(
+    name: str, title: str, measure: Callable[[Any], Measure], *, is_share: bool, why: bool = False
+) -> Column:
+    """A column of figures with their intervals."""
+
+    def cell(row: Any) -> str:
+        return figure_text(measure_cell(measure(row), is_share=is_share), why=why)
+
+    return Column(name, title, lambda row: measure(row).value, cell, "number")
