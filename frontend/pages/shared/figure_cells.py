@@ -37,7 +37,7 @@ def measure_cell(measure: Measure, *, is_share: bool) -> dict[str, Any]:
 
 def figure_text(cell: dict[str, Any], *, why: bool = False) -> str:
     """A figure in a cell; `why`: without an interval a dash that tells the reason."""
-    return cells.figure(cell, _("95 % interval"), why)
+    return cells.figure(cell, _("95 %% interval") % {}, why)
 
 
 def figure_column(
