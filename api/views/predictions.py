@@ -186,7 +186,8 @@ class Benchmark(Frozen):
     @extend_schema(summary="Read the benchmark", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, version: str) -> Response:
         """Relations of StepAcc with FirstErrAcc and with binary outcome accuracy over the models (Pearson's
-        r, undefined below three), and the labels and first errors of the release by policy model and subset.
+        r, undefined below three), the labels and first errors of the release by policy model and subset, and
+        the smallest difference that it and a larger one can show (`plan`, null below two models or 20 tasks).
         For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
         found = benchmark.benchmark(actor=self.user, release=self.release(version))
         return Response(benchmark.as_json(found))

@@ -167,6 +167,7 @@ def test_best_of_n_and_the_benchmark_have_pages_that_say_what_is_undefined(brows
     page = text(client.get(at("release-benchmark", "bench", "1.0")))
     assert "Pearson’s r is undefined over 0 models: a correlation needs at least three models." in page
     assert "Labels and first errors by policy model" in page and "Reading the benchmark" in page
+    assert "20 tasks, are needed to say how large a benchmark has to be" in page
     PredictionSet.objects.all().delete()
     assert "No predictions yet" in text(client.get(at("release-best-of-n", "bench", "1.0")))
 

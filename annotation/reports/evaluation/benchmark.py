@@ -1,12 +1,13 @@
-"""Relations of a release's figures over the models, and the composition of the release."""
+"""Relations of a release's figures over the models, its composition, and what a larger one would show."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from annotation.core.figures.measure import Measure
 from annotation.core.scoring.benchmark import Composition, composition, pearson
+from annotation.core.scoring.planning import Plan, plan
 from annotation.core.scoring.scores import scores
 from annotation.core.vocabulary import PLAIN_SIGNS
 from annotation.models import Release
@@ -17,6 +18,8 @@ from .leaderboard_entries import entries
 STEP: Final = "step_accuracy"
 BESIDE: Final = ("first_error_accuracy", "binary_outcome_accuracy", "strict_binary_outcome_accuracy")
 """The figures that StepAcc is related to."""
+DIFFERENCES: Final = (0.01, 0.02, 0.05)
+"""The differences of StepAcc for which the number of tasks is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,13 @@ class FigureRelation:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """Relations over the models that predict something of every subset, and the parts of the release."""
+    """Relations over the models that predict something of every subset, the parts of the release, and the
+    plan of a larger one, by the two models (`planned_for`) whose difference is about as sure as most."""
 
     relations: tuple[FigureRelation, ...]
     parts: tuple[Composition, ...]
+    plan: Plan | None
+    planned_for: tuple[str, ...]
 
 
 def benchmark(*, actor: Actor, release: Release) -> Benchmark:
@@ -61,7 +67,9 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
         ]
         r = pearson([point.step_accuracy for point in points], [point.other for point in points])
         relations.append(FigureRelation(name, tuple(points), r))
-    return Benchmark(tuple(relations), tuple(composition(board.released)))
+    found_plan = plan(board.released, [one.said for one in whole], board.turns or [])
+    names = () if found_plan is None else tuple(whole[at].name for at in found_plan.models)
+    return Benchmark(tuple(relations), tuple(composition(board.released)), found_plan, names)
 
 
 def as_json(found: Benchmark) -> dict[str, Any]:
@@ -92,5 +100,21 @@ def as_json(found: Benchmark) -> dict[str, Any]:
                 "median_first_error": part.median,
             }
             for part in found.parts
+        ],
+        "plan": None if found.plan is None else _plan_json(found.plan, found.planned_for),
+    }
+
+
+def _plan_json(found: Plan, models: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "models": list(models),
+        "variance": asdict(found.components),
+        "detectable_differences": [
+            {"more": more, **asdict(design), "difference": found.components.detectable(design)}
+            for more, design in found.options().items()
+        ],
+        "tasks_needed": [
+            {"difference": difference, "tasks": found.components.tasks_for(difference, found.design)}
+            for difference in DIFFERENCES
         ],
     }

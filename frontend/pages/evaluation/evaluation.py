@@ -12,8 +12,9 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.scoring.best_of_n import RULES, BestOfN
 from annotation.core.scoring.figures import FIGURES
+from annotation.core.scoring.planning import Plan
 from annotation.core.vocabulary import VALUES
-from annotation.reports.evaluation.benchmark import Benchmark, FigureRelation, benchmark
+from annotation.reports.evaluation.benchmark import DIFFERENCES, Benchmark, FigureRelation, benchmark
 from annotation.reports.evaluation.best_of_n import Selections, selections
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
 from frontend.pages.shared.common import open_project, release_trail
@@ -137,8 +138,29 @@ def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         release=release,
         relations=[_relation(one) for one in found.relations],
         parts=_composition(found),
+        plan=None if found.plan is None else _plan(found.plan, found.planned_for),
         side=SIDE,
     )
+
+
+def _plan(found: Plan, models: tuple[str, ...]) -> dict[str, Any]:
+    titles = {
+        "now": _("As it is"),
+        "tasks": _("Twice the tasks"),
+        "runs": _("Twice the runs of each task"),
+        "readers": _("One annotator more"),
+    }
+    return {
+        "models": models,
+        "rows": [
+            {"title": titles[more], "design": design, "difference": found.components.detectable(design)}
+            for more, design in found.options().items()
+        ],
+        "needed": [
+            {"difference": difference, "tasks": found.components.tasks_for(difference, found.design)}
+            for difference in DIFFERENCES
+        ],
+    }
 
 
 def _relation(one: FigureRelation) -> dict[str, Any]:
