@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import (
     LabelFile,
     LabelLine,
+    counting_lines,
     excerpt,
     parse_label_line,
     problems_against,
@@ -25,8 +27,13 @@ GOOD: dict[str, Any] = {"record_id": "s:0:1", "step_labels": {"2": 1, "4": -1}, 
 
 
 def read(*lines: Any) -> LabelFile:
-    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
-    return read_label_lines(io.BytesIO(text.encode()), "labels.jsonl")
+    """The file read whole, which says what reading it line by line says."""
+    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines).encode()
+    found = read_label_lines(io.BytesIO(text), "labels.jsonl")
+    errors = FileErrors("labels.jsonl")
+    one_by_one = counting_lines(io.BytesIO(text), "labels.jsonl", errors)
+    assert {line.record_id: line for line in one_by_one} == found.lines and errors == found.errors
+    return found
 
 
 def only(**changes: Any) -> LabelLine:
