@@ -151,12 +151,6 @@ def test_release_that_cannot_be_made_is_refused_in_one_sentence(
     assert word in fails(name, *arguments).out
 
 
-def test_freeze_of_a_version_happens_once(labelled: Cast) -> None:
-    run("freeze_release", "bench", "1.0")
-
-    assert "1.0" in fails("freeze_release", "bench", "1.0").out
-
-
 def test_release_protection_lifted_by_hand_is_put_back_by_hand() -> None:
     frozen.lift(connection)
 

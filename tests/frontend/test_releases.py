@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from annotation.models import Freeze, Release
 from annotation.services import release as service
 from frontend.pages.releases.releases import agreement
@@ -96,16 +94,6 @@ def test_freeze_that_is_stopped_in_time_freezes_nothing(browse, cast, at, text):
         assert said in page and "nothing was frozen" in page
     service.run_freeze(job_id=job.pk)
     assert not Release.objects.exists()
-
-
-@pytest.mark.parametrize("version", ["", "a/b", "../x", " ", "x" * 41])
-def test_freeze_refuses_an_unusable_version(browse, cast, at, version):
-    people.import_records(cast.project, 1)
-    people.make_unanimous(cast)
-    form = {"version": version, "doubtful": "on", **SURE}
-    response = browse("admin").post(at("release-freeze", "bench"), form)
-    assert response.status_code == 400
-    assert set(response.context["form"].errors) == {"version"}
 
 
 def test_freeze_needs_something_resolved(browse, at, text):
