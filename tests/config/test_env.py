@@ -80,7 +80,7 @@ def test_flags_and_numbers_say_what_is_wrong() -> None:
     assert env.flag("YES") is True
     assert env.flag("NO", default=True) is False
     assert env.flag("UNSET", default=True) is True
-    assert env.number("N", 1) == 12
+    assert env.number("N", 1) == env.number("N", 1, minimum=12) == 12
     calls: list[Callable[[], object]] = [
         lambda: env.flag("ODD"),
         lambda: env.number("WORD", 1),
