@@ -1,21 +1,19 @@
-"""Forms in people's hands: pressed twice, after Back, after a long stay, in two tabs, and a forgotten
-password."""
+"""Forms in people's hands: pressed twice, and after Back."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Freeze
-from tests.browser.stored import eventually, values_of
+from annotation.models import Assignment
+from tests.browser.stored import eventually
 from tests.browser.visitors import session_of
-from tests.browser.workbench import open_as_ann, press, press_unsaved, ready, submit
+from tests.browser.workbench import open_as_ann, press, submit
 from tests.chromium import Visitor
-from tests.people import PASSWORD, Cast, claim, import_records, make_cast, make_unanimous
+from tests.people import Cast, claim, import_records, make_cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -34,22 +32,6 @@ def at_the_bench(visit: Callable[..., Visitor], cast: Cast) -> tuple[Page, Assig
     return open_as_ann(visit, cast, assignment), assignment
 
 
-def test_freeze_pressed_twice_makes_one_release(people: Cast, visit: Callable[..., Visitor]) -> None:
-    make_unanimous(people)
-    visitor = session_of(visit(java_script_enabled=False), people.admin)
-    visitor.watch.allow("409")
-    visitor.go("/p/bench/freeze/")
-    visitor.page.get_by_label("Version").fill("1.0")
-    boxes = visitor.page.get_by_label(" will be ")
-    expect(boxes).to_have_count(3)
-    for place in range(3):
-        boxes.nth(place).check()
-    visitor.page.get_by_role("button", name="Freeze").dblclick()
-    visitor.page.wait_for_url("**/freezes/*/")
-    visitor.page.wait_for_load_state("networkidle")
-    eventually(lambda: Freeze.objects.count(), 1)
-
-
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
 def test_claim_pressed_twice_gives_one_assignment(
     people: Cast, visit: Callable[..., Visitor], script: bool
@@ -60,17 +42,6 @@ def test_claim_pressed_twice_gives_one_assignment(
     expect(visitor.page.locator(".desk")).to_be_visible()
     visitor.page.wait_for_load_state("networkidle")
     eventually(lambda: Assignment.objects.filter(annotator=people.ann).count(), 1)
-
-
-def test_save_survives_leaving_at_once(people: Cast, visit: Callable[..., Visitor]) -> None:
-    page, assignment = at_the_bench(visit, people)
-    page.on("dialog", lambda dialog: dialog.accept())
-    press_unsaved(page, "1", "-")
-    page.goto(page.url.split("/assignments/")[0] + "/p/bench/work/")
-    page.go_back()
-    ready(page)
-    expect(page.locator("[data-step] [data-role=state]")).to_have_text(["+1", "−1"])
-    eventually(lambda: values_of(assignment), [1, -1])
 
 
 def test_submission_is_shown_when_going_back(people: Cast, visit: Callable[..., Visitor]) -> None:
@@ -98,29 +69,3 @@ def test_form_that_was_sent_is_free_again_when_going_back(
     visitor.page.go_back()
     button.click()
     expect(visitor.page.locator(".desk")).to_be_visible()
-
-
-def try_password(visitor: Visitor, username: str, password: str) -> None:
-    visitor.page.get_by_label("Name or e-mail address").fill(username)
-    visitor.page.get_by_label("Password").fill(password)
-    with visitor.page.expect_event("load"):
-        visitor.page.get_by_role("button", name="Sign in").click()
-
-
-def test_lockout_after_too_many_wrong_passwords_has_a_page_that_says_so(
-    people: Cast, visit: Callable[..., Visitor], settings: Any
-) -> None:
-    settings.AXES_FAILURE_LIMIT = 3
-    visitor = visit()
-    visitor.watch.allow("429")
-    visitor.go("/sign-in/")
-    for _ in range(3):
-        try_password(visitor, "ann", "not the password")
-    expect(visitor.page.locator("h1")).to_have_text("Too many attempts")
-    expect(visitor.page.locator("main")).to_contain_text("blocked for 15 minutes")
-    visitor.go("/sign-in/")
-    try_password(visitor, "ann", PASSWORD)
-    expect(visitor.page.locator("h1")).to_have_text("Too many attempts")
-    visitor.go("/sign-in/")
-    try_password(visitor, "ben", PASSWORD)
-    expect(visitor.page.locator("h1")).to_have_text("Your work")

@@ -53,7 +53,6 @@ from tests.people import (
     label_all,
     make_disputed,
     make_record,
-    make_records,
     op_id,
     open_case,
     step_indexes,
@@ -145,19 +144,6 @@ def test_keys_are_letters_in_a_note_which_goes_along_when_submitting_from_within
     eventually(lambda: labels_of(assignment, "value", "note"), [(1, "10-jkn?u"), (1, "last words")])
 
 
-def test_undo_takes_back_a_whole_cascade(bench) -> None:
-    page, assignment = bench(make_record(steps=3))
-    press(page, "-")
-    seen(page)
-    press(page, "Enter", "k", "k", "k", "1")
-    eventually(lambda: labels_of(assignment), [(2, 1, "explicit"), (4, None, ""), (6, None, "")])
-    press(page, "u")
-    eventually(
-        lambda: labels_of(assignment), [(2, -1, "explicit"), (4, -1, "propagated"), (6, -1, "propagated")]
-    )
-    eventually(lambda: events_of(assignment, "orphan"), 2)
-
-
 def test_proposal_that_was_not_on_screen_cannot_be_confirmed(bench) -> None:
     tall = make_record(steps=3)
     for message in tall["messages"]:
@@ -169,35 +155,6 @@ def test_proposal_that_was_not_on_screen_cannot_be_confirmed(bench) -> None:
     press(page, "Enter")
     eventually(lambda: labels_of(assignment), [(2, -1, "explicit"), (4, -1, "propagated")])
     expect(page.locator("#m6")).to_be_focused()
-
-
-def test_save_never_overwrites_a_change_in_another_window_silently(bench, cast) -> None:
-    page, assignment = bench(make_record(steps=2))
-    label.save_labels(
-        actor=cast.ann, assignment=assignment, op_id=op_id(), changes=[change(2, 0, note="elsewhere")]
-    )
-    press(page, "1")
-    expect(page.locator("#m2 [data-role=problem]")).to_contain_text("+1 was not saved")
-    expect(page.locator("#m2")).to_have_attribute("data-value", "zero")
-    eventually(lambda: labels_of(assignment), [(2, 0, "explicit")])
-    click(page.locator("#m2 label.plus"))
-    eventually(lambda: labels_of(assignment), [(2, 1, "explicit")])
-    expect(page.locator("#m2 [data-role=problem]")).to_be_hidden()
-
-
-def test_save_waits_for_a_connection_and_is_sent(bench) -> None:
-    page, assignment = bench(make_record(steps=2), expected="ERR_FAILED")
-    banner = page.locator('[data-role="banner"]')
-    page.route("**/labels/", cut)
-    press_unsaved(page, "1", "0", "Shift+Digit1")
-    expect(banner).to_contain_text("No connection")
-    expect(page.locator('[data-role="save"]')).to_have_text("Not saved yet")
-    press_unsaved(page, "Control+Enter")
-    expect(page.locator("[data-role=missing]")).to_contain_text("not saved yet")
-    page.unroute("**/labels/", cut)
-    saved(page)
-    expect(banner).to_be_hidden()
-    eventually(lambda: labels_of(assignment), [(2, 1, "explicit"), (4, 0, "explicit")])
 
 
 def test_save_stops_and_says_so_when_closed_elsewhere(bench, cast) -> None:
@@ -236,18 +193,6 @@ def test_submit_names_all_that_is_missing_and_goes_there(bench) -> None:
     press(page, "1", "Control+Enter")
     missing(page, "The outcome is not set yet.")
     eventually(lambda: state_of(assignment), "open")
-
-
-def test_submit_takes_the_next_one(visit, cast) -> None:
-    import_records(cast.project, make_records(2, steps=1))
-    first = claim(cast.ann, cast.project)
-    page = open_as_ann(visit, cast, first)
-    press(page, "1", "Shift+Digit1")
-    submit(page, lambda url: "/assignments/" in url and f"/{first.pk}/" not in url)
-    ready(page)
-    press(page, "1", "Shift+Digit1")
-    submit(page)
-    eventually(lambda: list(Assignment.objects.values_list("state", flat=True)), ["submitted", "submitted"])
 
 
 def test_submit_asks_once_about_each_outcome_that_sits_oddly(bench) -> None:

@@ -214,6 +214,7 @@ def test_save_outlives_a_minute_offline(bench: Callable) -> None:
     page.context.set_offline(True)
     press_unsaved(page, "-", "1")
     status(page, "offline")
+    told(page, "No connection")
     minute(page)
     labels = [url for url in tries if url.endswith("/labels/")]
     assert 5 <= len(labels) <= 20, "it goes on trying, and not in haste"
@@ -303,7 +304,8 @@ def test_save_without_room_in_the_browser_says_so_and_loses_nothing_while_it_is_
     page.reload()
     ready(page)
     page.route("**/labels/", cut)
-    press_unsaved(page, "1", "0")
+    press_unsaved(page, "1", "0", "Shift+Digit1", "Control+Enter")
+    expect(page.locator("[data-role=missing]")).to_contain_text("not saved yet")
     told(page, "keep this page open until your changes are saved")
     page.unroute("**/labels/", cut)
     saved(page)
