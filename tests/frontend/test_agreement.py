@@ -53,7 +53,7 @@ def test_agreement_shows_a_verdict_figures_and_a_cut(browse, cast, at, text):
     assert response.context["overall"].steps.n == 8
     assert [row["title"] for row in response.context["charts"].groups["rows"]] == ["one"]
     assert "Look at the 2 steps on which annotators differ" in page
-    cells = {(cell["a"], cell["b"]): cell["count"] for cell in response.context["charts"].confusion["cells"]}
+    cells = {(cell.a, cell.b): cell.count for cell in response.context["charts"].confusion["heat"].cells}
     assert sum(cells.values()) == 8 and len(cells) == 9, "one named pair: first in rows"
     assert cells[-1, 1] == 1 and cells[1, 0] == 1
 
@@ -69,7 +69,7 @@ def links(response):
 def numbers(charts):
     """(url, n) of every figure, cell, bar and dot of the page."""
     yield from ((row["url"], row["n"]) for row in charts.groups["rows"])
-    yield from ((cell["url"], cell["count"]) for cell in charts.confusion["cells"])
+    yield from ((cell.url, cell.count) for cell in charts.confusion["heat"].cells)
     yield from ((row["url"], row["count"]) for row in charts.first_errors["rows"])
     yield from ((cell["url"], cell["place"].n) for row in charts.places["rows"] for cell in row["cells"])
     yield from ((one["url"], one["count"]) for row in charts.annotators["rows"] for one in row["values"])
@@ -320,7 +320,7 @@ def test_figures_for_adjudicators_tell_of_nobody(browse, cast, at, text):
     assert theirs.context["overall"].steps.n == 18 and "Distribution of labels by annotator" in text(theirs)
     assert mine.context["overall"].steps.n == mine.context["overall"].outcomes.n * 2 == 10
     confusion = mine.context["charts"].confusion
-    assert not confusion["named"] and {(cell["a"], cell["b"]) for cell in confusion["cells"]} == {
+    assert not confusion["named"] and {(cell.a, cell.b) for cell in confusion["heat"].cells} == {
         (-1, -1),
         (-1, 0),
         (-1, 1),

@@ -19,6 +19,7 @@ from annotation.reports.agreement.cuts import FIRST_ERRORS, NO_MODEL, TWO_VERSIO
 from annotation.reports.agreement.pictures import CutFigure
 from annotation.reports.agreement.report import Agreement
 from frontend.pages.shared.figure_cells import ARM_NAMES
+from frontend.pages.shared.heat import Heat, HeatCell
 from frontend.rendering import charts
 from frontend.templatetags.tristep import percent
 
@@ -107,7 +108,7 @@ class Charts:
     @property
     def differing(self) -> int:
         """The number of differing steps."""
-        return sum(cell["count"] for cell in self.confusion["cells"] if cell["a"] != cell["b"])
+        return sum(cell.count for cell in self.confusion["heat"].cells if cell.a != cell.b)
 
     @cached_property
     def after_discussion(self) -> dict[str, Any] | None:
@@ -253,22 +254,10 @@ class Charts:
                 count = table[i][j] // 2 if i == j and not named else table[i][j]
                 if named or i <= j:
                     url = self.steps_url(labels=f"{a},{b}", **self._pair()) if count else ""
-                    cells.append({"a": a, "b": b, "i": i, "j": j, "count": count, "url": url})
-        largest = max((cell["count"] for cell in cells), default=0)
-        for cell in cells:
-            cell["tile"] = charts.cell(cell["i"], cell["j"], cell["count"], largest)
-        heads = [
-            {
-                "sign": SIGNS[value],
-                "x": charts.CELL * (number + 1) + charts.CELL // 2,
-                "y": charts.CELL * (number + 1),
-            }
-            for number, value in enumerate(VALUES)
-        ]
+                    cells.append(HeatCell(a, b, count, url, f"{SIGNS[a]}, {SIGNS[b]}: {count}"))
         people = [self.found.people.get(who, "?") for who in self._people()] if named else []
         return {
-            "cells": cells,
-            "heads": heads,
+            "heat": Heat(cells, people or [_("Labels")]),
             "named": named,
             "people": people,
             "csv": self._csv("confusion"),
@@ -304,7 +293,7 @@ class Charts:
             ],
             "confusion": lambda: [
                 ["first", "second", "n"],
-                *([cell["a"], cell["b"], cell["count"]] for cell in self.confusion["cells"]),
+                *([cell.a, cell.b, cell.count] for cell in self.confusion["heat"].cells),
             ],
         }
 

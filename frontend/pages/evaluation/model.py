@@ -28,6 +28,7 @@ from annotation.services import evaluate, noted_reads
 from frontend.pages.evaluation.leaderboard import CHANGE, LEADERBOARD_VERB, dots_of, release_of
 from frontend.pages.shared.common import ProjectPage, leaderboard_place, open_project, release_trail
 from frontend.pages.shared.figure_cells import figure_text, measure_cell
+from frontend.pages.shared.heat import Heat, HeatCell
 from frontend.rendering import charts
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, Table, at, cells
@@ -120,6 +121,7 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
     row = set_of(opened, version, pk)
     found = noted_reads.model_scores(actor=opened.user, row=row)
     few_tasks = too_few_tasks([found.scores])
+    records = reverse("frontend:release-errors", args=[slug, version, pk])
     return opened.render(
         "evaluation/model.html",
         "releases",
@@ -132,37 +134,31 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
         few_tasks=few_tasks,
         least_tasks=MIN_TASKS,
         may_change=opened.may(CHANGE),
-        records=reverse("frontend:release-errors", args=[slug, version, pk]),
+        records=records,
         worst=Table(error_columns(slug, row), found.worst),
-        **_pictures(found),
+        **_pictures(found, records),
     )
 
 
-def _pictures(found: ModelScores) -> dict[str, Any]:
+def _pictures(found: ModelScores, address: str) -> dict[str, Any]:
     table = found.confusion
-    largest = int(table.max())
+    confusion = [
+        HeatCell(
+            value,
+            predicted,
+            n,
+            address + _cell_query(value, predicted) if n else "",
+            _cell_words(value, predicted, n),
+        )
+        for value, counts in zip(VALUES, table.tolist(), strict=True)
+        for predicted, n in zip((*VALUES, None), counts, strict=True)
+    ]
     counts = asdict(found.offsets)
     most = max(counts.values(), default=0)
     parts = [part.scores.figures["step_accuracy"] for part in found.lengths]
     dots, ticks = dots_of(parts)
     return {
-        "heads": [
-            {"sign": sign, "x": charts.CELL * (at + 1) + charts.CELL // 2, "y": charts.CELL * (at + 1)}
-            for at, sign in enumerate(SIGNS.values())
-        ],
-        "none_x": charts.CELL * 4 + charts.CELL // 2,
-        "cells": [
-            {
-                "released": value,
-                "predicted": VALUES[column] if column < len(VALUES) else None,
-                "count": int(table[line, column]),
-                "query": f"?released={value}&predicted={_word(column)}",
-                "words": _cell_words(value, column, int(table[line, column])),
-                "tile": charts.cell(line, column, int(table[line, column]), largest),
-            }
-            for line, value in enumerate(VALUES)
-            for column in range(4)
-        ],
+        "heat": Heat(confusion, (_("Release"), _("Model"))),
         "offsets": [
             {
                 "title": title,
@@ -189,14 +185,17 @@ def _pictures(found: ModelScores) -> dict[str, Any]:
     }
 
 
-def _word(column: int) -> str:
-    return str(VALUES[column]) if column < len(VALUES) else "none"
+def _cell_query(value: int, predicted: int | None) -> str:
+    return f"?released={value}&predicted={'none' if predicted is None else predicted}"
 
 
-def _cell_words(value: int, column: int, count: int) -> str:
-    predicted = SIGNS[VALUES[column]] if column < len(VALUES) else _("no label")
+def _cell_words(value: int, predicted: int | None, count: int) -> str:
     words = _("%(released)s in the release, %(predicted)s by the model: %(n)d")
-    return words % {"released": SIGNS[value], "predicted": predicted, "n": count}
+    return words % {
+        "released": SIGNS[value],
+        "predicted": _("no label") if predicted is None else SIGNS[predicted],
+        "n": count,
+    }
 
 
 @require_POST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -16,13 +17,13 @@ from django.views.decorators.http import require_GET
 from annotation import policies
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.releases.diff import WHATS, DiffCounts, RecordChange, What
-from annotation.core.vocabulary import SIGNS, VALUES
+from annotation.core.vocabulary import VALUES
 from annotation.language import translated
 from annotation.models import Release
 from annotation.services import release as service
 from frontend.pages.releases.release_pictures import distribution
 from frontend.pages.shared.common import ProjectPage, open_project, paginate, release_trail
-from frontend.rendering.charts import CELL, cell
+from frontend.pages.shared.heat import Heat, HeatCell
 from frontend.rendering.tables import Column, Table
 from frontend.templatetags.tristep import figure, percent
 
@@ -84,6 +85,7 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
     what = next((one for one in WHATS if one == asked), None)
     subset = request.GET.get("subset", "")
     subset = subset if subset in comparison.diff.subsets else ""
+    outcomes = comparison.diff.moved_outcomes
     page: Page[RecordChange] = paginate(request, comparison.listed(what=what, subset=subset), PER_PAGE)
     return opened.render(
         "releases/release_diff.html",
@@ -106,8 +108,8 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
             for one in service.shown(actor=opened.user, comparison=comparison, changes=list(page))
         ],
         sides=_sides(comparison),
-        moved=_matrix(comparison.diff.moved),
-        moved_outcomes=_matrix(comparison.diff.moved_outcomes),
+        moved=_moved(comparison, comparison.diff.moved),
+        moved_outcomes=_moved(comparison, outcomes) if any(was != now for was, now in outcomes) else None,
         agreement=_agreement(comparison),
         changelog=comparison.changelog(),
     )
@@ -179,26 +181,10 @@ def _sides(found: service.Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _matrix(moved: Any) -> dict[str, Any]:
-    """A heat map of (before, after), its tint that of the changes among themselves."""
-    largest = max((count for (was, now), count in moved.items() if was != now), default=0)
-    return {
-        "changed": sum(count for (was, now), count in moved.items() if was != now),
-        "heads": [
-            {"sign": sign, "x": CELL * (at + 1) + CELL // 2, "y": CELL * (at + 1)}
-            for at, sign in enumerate(SIGNS.values())
-        ],
-        "cells": [
-            {
-                "before": was,
-                "after": now,
-                "count": moved[was, now],
-                "tile": cell(line, column, 0 if was == now else moved[was, now], largest),
-            }
-            for line, was in enumerate(VALUES)
-            for column, now in enumerate(VALUES)
-        ],
-    }
+def _moved(found: service.Comparison, moved: Counter[tuple[int, int]]) -> Heat:
+    """The counts of (before, after), tinted where they differ."""
+    counts = [HeatCell(was, now, moved[was, now]) for was in VALUES for now in VALUES]
+    return Heat(counts, (found.old.version, found.new.version), tints_equal=False)
 
 
 def _reading(found: service.Comparison, change: RecordChange) -> str:
