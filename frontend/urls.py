@@ -33,6 +33,7 @@ from frontend.pages.work import (
     my_work,
     own_consensus,
     previews,
+    search,
     trajectories,
     workbench,
 )
@@ -93,6 +94,7 @@ project = [
     page(PROJECT + "guidelines/edit/", projects.guidelines_edit, "guidelines-edit"),
     page(PROJECT + "guidelines/look-again/", look_again.look_again, "look-again"),
     page(PROJECT + "guidelines/look-again/<uuid:batch>/undo/", look_again.undo, "look-again-undo"),
+    page(PROJECT + "search/", search.search, "search"),
     page(PROJECT + "audit/", audit.audit, "audit"),
     page(PROJECT + "audit/export/", audit.export, "audit-export"),
     page(PROJECT + "claims/", claims.claims, "claims"),

@@ -55,6 +55,8 @@ def _pages() -> Iterator[Address]:
     for name in ("trajectories", "trajectories-export"):
         yield Address(f + name, slug, "labels", query="labels=1")
     yield Address(f + "trajectories-export", slug)
+    yield Address(f + "search", slug)
+    yield Address(f + "search", slug, "canary", query="q=canary")
     yield Address(f + "first-steps-close", slug)
     yield Address(f + "claims", slug)
     for whose in ("ann-shared", "ben-theirs", "ben-shared"):

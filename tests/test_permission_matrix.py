@@ -58,7 +58,7 @@ class Browser:
                 answer = self.client.post(url, address.sent(self.world))
             whole = b"".join(answer.streaming_content) if answer.streaming else answer.content
             # a signature is no text
-            text = whole.decode(errors="replace")
+            text = re.sub("</?mark>", "", whole.decode(errors="replace"))  # what was searched for is marked
             answer.said = f"{answer.headers}\n{answer.cookies.output()}\n{text}"
             answer.unnoted = self.unnoted(met(answer))
             transaction.set_rollback(True)
@@ -130,7 +130,11 @@ def revealed(who: str, address: Address, method: str) -> set[str]:
 
 def discussed(who: str, address: Address) -> set[str]:
     """The canaries that participants meet in a discussion."""
-    places = [*("api:discussion", "api:history", "frontend:discussion"), "frontend:history"]
+    places = [
+        *("api:discussion", "api:history", "frontend:discussion"),
+        "frontend:history",
+        "frontend:search",
+    ]
     places += ["frontend:history-export", *["frontend:adjudication"] * (who == "judith")]
     if who not in ("ann", "ben", "judith") or address.name not in places:
         return set()

@@ -41,7 +41,7 @@ from annotation.reports.evaluation import model_scores as scores
 from annotation.reports.evaluation import predicted_records
 from annotation.reports.judging import prompt_workshop, runs
 from annotation.reports.releases.atif_documents import atif_documents
-from annotation.reports.work import trajectory_list
+from annotation.reports.work import search, trajectory_list
 
 from . import exposures
 
@@ -231,6 +231,16 @@ def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.RecordedCall:
     steps = Step.objects.filter(trajectory=answer.trajectory).order_by()
     _suggestions(actor, answer.trajectory, (*steps, None))
     return runs.audit(answer)
+
+
+def found(*, actor: User, project: Project, rows: Sequence[search.Found]) -> Sequence[search.Found]:
+    """A page of what a person's search has found (annotation/reports/work/search.py). At most four queries."""
+    require(actor, "project.view", project)
+    for kind in (ExposureKind.LABEL, ExposureKind.CONSENSUS):
+        decided = kind == ExposureKind.CONSENSUS
+        seen = {row.trajectory for row in rows if row.judged and (row.kind == "decision") == decided}
+        exposures.expose_all(user=actor, trajectories=sorted(seen), kind=kind)
+    return rows
 
 
 def agreement_steps(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 from annotation.core.trajectories.messages import RESULT_ROLES
 from annotation.core.trajectories.trajectory import Message
@@ -68,9 +69,13 @@ class RunParts:
         return f"#m{index}" if index in self.here else place_of(index)
 
 
-def place_of(index: int | None) -> str:
-    """What leads to a message, or with None to the outcome, behind the address of a page that shows a run."""
-    return "#outcome" if index is None else f"?at={index}#m{index}"
+def place_of(index: int | None, words: str = "") -> str:
+    """What leads to a message, or with None to the outcome, behind the address of a page that shows a run;
+    there `words` are marked."""
+    asked = f"words={quote(words)}" if words else ""
+    if index is None:
+        return f"?{asked}#outcome" if asked else "#outcome"
+    return f"?at={index}{'&' if asked else ''}{asked}#m{index}"
 
 
 def parts_of(transcript: Transcript, at: int | None = None) -> RunParts:

@@ -43,6 +43,7 @@ PAGES = {
     "guidelines": ("ann", "guidelines", 10),
     "look again": ("admin", "look-again", 14),
     "members": ("admin", "members", 8),
+    "search": ("admin", "search", 29),
     "audit log": ("admin", "audit", 19),
     "imports": ("admin", "imports", 8),
     "import": ("admin", "import-detail", 7),

@@ -35,6 +35,7 @@ NAVIGATION = (
             ("work", _("My work"), "work", "claim"),
             ("adjudication", _("Adjudication"), "adjudication-queue", "disputes.view"),
             ("guidelines", _("Guidelines"), "guidelines", "project.view"),
+            ("search", _("Search"), "search", "project.view"),
         ),
     ),
     (

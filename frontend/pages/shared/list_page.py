@@ -106,6 +106,7 @@ class ListPage:
     bulk: what can be done with chosen rows, which have a `pk`.
     file: the name of the file, "" for none; it has the columns `in_file`, by default all that have a name.
     below: what stands below the table.
+    asks: there are no rows before something is asked, so the form is there without any.
     """
 
     request: HttpRequest
@@ -120,6 +121,7 @@ class ListPage:
     file: str = ""
     in_file: Sequence[str] = ()
     below: str = ""
+    asks: bool = False
     tabs: Tabs | None = None
     bulk: BulkAct | None = None
 
@@ -152,7 +154,7 @@ class ListPage:
     @property
     def has_form(self) -> bool:
         """Whether there is anything to be filtered or sorted."""
-        return bool(self.fields) and bool(self.page.object_list or self.narrowed or self.refusal)
+        return bool(self.fields) and bool(self.asks or self.page.object_list or self.narrowed or self.refusal)
 
     @property
     def controls(self) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,8 @@
 
 import { get } from "../lib/api.js";
 import { el, makeWords, setText } from "../lib/dom.js";
-import "../lib/run_parts.js";
+import { markAsked } from "../lib/finds.js";
+import { whenPartsChange } from "../lib/run_parts.js";
 
 /** @typedef {string | TreeElement} TreeNode */
 /** @typedef {[string, ...(string | TreeElement)[]]} TreeElement  a tag and what stands in it */
@@ -213,3 +214,6 @@ document.addEventListener("click", (event) => {
   if (task.dataset.messageDo === "raw") toggleRaw([chosen]);
   if (task.dataset.messageDo === "markdown") void toggleMarkdown(chosen);
 });
+
+markAsked(uncover);
+whenPartsChange(() => markAsked(uncover));

@@ -7,6 +7,7 @@
 import { get } from "../lib/api.js";
 import { byRole, makeWords, setText } from "../lib/dom.js";
 import { inParts, messageHere, reach, settleOn, userBefore, whenPartsChange } from "../lib/run_parts.js";
+import { findsIn } from "../lib/finds.js";
 import { following, matches, MOST } from "../lib/search.js";
 import { textOf, toggleRaw, uncover } from "../pages/transcript.js";
 
@@ -31,10 +32,7 @@ export function coveredTop() {
 
 // --- search ---------------------------------------------------------------------------------------------
 
-/**
- * A place where the text stands: in which message, the how many-th there, and where on the page, when it is there.
- * @typedef {{message: number, nth: number, range: Range | null}} Find
- */
+/** @typedef {import("../lib/finds.js").Find} Find */
 
 /** @type {Find[]} */
 let finds = [];
@@ -51,36 +49,9 @@ function focusedStep() {
   return link instanceof HTMLElement ? document.getElementById(`m${link.dataset.goto}`) : null;
 }
 
-/** Where it stands in what is on the page. @param {string} query */
-function onPage(query) {
-  /** @type {Find[]} */
-  const found = [];
-  if (!query.trim()) return found;
-  /** @type {Map<number, number>} */
-  const counts = new Map();
-  for (const root of run?.querySelectorAll(".text, .md, .call__name, .call__arguments dt") ?? []) {
-    if (root.parentElement?.closest(".text, .md") || root.closest("[hidden]")) continue;
-    const inside = root.closest("[data-message]");
-    const message = inside instanceof HTMLElement ? Number(inside.dataset.message) : -1;
-    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      for (const [start, end] of matches(node.nodeValue ?? "", query, MOST - found.length)) {
-        const range = document.createRange();
-        range.setStart(node, start);
-        range.setEnd(node, end);
-        const nth = counts.get(message) ?? 0;
-        counts.set(message, nth + 1);
-        found.push({ message, nth, range });
-      }
-    }
-    if (found.length >= MOST) break;
-  }
-  return found;
-}
-
 /** What is on the page, and in their places the finds in messages that are not. */
 function collect() {
-  const here = onPage(field.value);
+  const here = findsIn(run, field.value);
   const away = elsewhere
     .filter(([message]) => !messageHere(message))
     .flatMap(([message, count]) => Array.from({ length: count }, (_, nth) => ({ message, nth, range: null })));

@@ -224,7 +224,9 @@ whenPartsChange((added, removed) => {
 });
 followTouch({ store, step: (index) => steps.get(index)?.article, coveredTop });
 draw(store.get());
-if (store.get().focus > 0) void reach(focused(store.get())).then((step) => step?.scrollIntoView({ block: "start" }));
+const led = window.location.hash.startsWith("#m"); // to a message, which the browser scrolls to
+if (store.get().focus > 0 && !led)
+  void reach(focused(store.get())).then((step) => step?.scrollIntoView({ block: "start" }));
 if (window.matchMedia("(max-width: 60rem)").matches) {
   for (const panel of document.querySelectorAll("details[data-wide-open]")) panel.removeAttribute("open");
 }
