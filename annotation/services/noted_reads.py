@@ -234,7 +234,7 @@ def judge_answer(*, actor: User, answer: JudgeAnswer) -> runs.RecordedCall:
 
 
 def found(*, actor: User, project: Project, rows: Sequence[search.Found]) -> Sequence[search.Found]:
-    """A page of what a person's search has found (annotation/reports/work/search.py). At most four queries."""
+    """A page of a person's finds (annotation/reports/work/search.py). At most four queries."""
     require(actor, "project.view", project)
     for kind in (ExposureKind.LABEL, ExposureKind.CONSENSUS):
         decided = kind == ExposureKind.CONSENSUS
