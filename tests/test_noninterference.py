@@ -161,7 +161,6 @@ def told(found: dict[str, dict[str, str]]) -> set[tuple[str, str]]:
     return {(state, url) for state, seen in found.items() for url in seen if seen[url] != first.get(url)}
 
 
-@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.parametrize("ann_submits", [False, True], ids=["while she labels", "after she submitted"])
 def test_noninterference_of_the_other_annotator_with_anything_i_can_see(db: None, ann_submits: bool) -> None:
@@ -182,7 +181,6 @@ def test_noninterference_of_the_other_annotator_with_anything_i_can_see(db: None
     assert not told(found)
 
 
-@pytest.mark.once
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "ann_submits", "states"),
@@ -217,7 +215,6 @@ def test_noninterference_with_whoever_labels_and_decides_or_administers_too(
     assert not told(found)
 
 
-@pytest.mark.once
 @pytest.mark.slow
 def test_noninterference_of_an_arm_with_anything_that_somebody_else_can_see(db: None) -> None:
     """Ben labels alike in both arms, and looks where his arm lets him. Neither ann, who labels the same, nor

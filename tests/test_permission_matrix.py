@@ -32,8 +32,6 @@ NOT_OFFERED = {302, 401, 405}
 # Whether a method exists at all is no matter of roles: those who may least, something, and most are asked.
 ASKED_IN_VAIN = ("nobody", "ann", "root")
 
-pytestmark = pytest.mark.once
-
 ROLES, ROWS = matrix()
 
 

@@ -259,7 +259,6 @@ def numbers_in(value: Any) -> Iterable[float]:
         yield value
 
 
-@pytest.mark.once
 @pytest.mark.slow
 def test_subtraction_of_two_visits_tells_no_label_before_its_case_is_settled(shared: Shared) -> None:
     silent = renewed = 0

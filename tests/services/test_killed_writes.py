@@ -211,8 +211,6 @@ def test_triage_that_was_killed_leaves_an_order_and_is_completed(
     assert list(Trajectory.objects.order_by("position").values_list("pk", flat=True)) == once
 
 
-@pytest.mark.postgres
-@pytest.mark.once
 @pytest.mark.parametrize("changed", [False, True])
 def test_freeze_that_was_killed_is_seen_nowhere_and_taken_up_as_far_as_it_holds(
     monkeypatch: pytest.MonkeyPatch, one_at_a_time: None, settings: Any, tmp_path: Path, changed: bool
@@ -241,8 +239,6 @@ def test_freeze_that_was_killed_is_seen_nowhere_and_taken_up_as_far_as_it_holds(
         assert cursor.execute("PRAGMA foreign_keys").fetchone() == (1,)
 
 
-@pytest.mark.postgres
-@pytest.mark.once
 def test_freeze_that_was_killed_is_swept_away_after_an_hour(
     monkeypatch: pytest.MonkeyPatch, one_at_a_time: None, settings: Any, tmp_path: Path
 ) -> None:
@@ -344,7 +340,6 @@ def beside_a_saver(saver: Assignment, write: Callable[[], Any]) -> int:
 WRITERS = {labels_writer: 60, suggestions_writer: 150, triage_writer: 400, freeze_writer: 80}
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("writer", "how_many"), WRITERS.items())
 def test_turns_of_a_long_write_are_short_and_saves_come_between(
     ledger: Ledger, writer: Callable[[Cast, list[Trajectory]], Callable[[], Any]], how_many: int
@@ -361,7 +356,6 @@ def test_turns_of_a_long_write_are_short_and_saves_come_between(
     assert ledger.longest(ledger.waits, threading.current_thread().name) < LONGEST_WAIT
 
 
-@pytest.mark.once
 def test_turns_of_a_restore_are_short(ledger: Ledger, settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR = settings.UPLOAD_DIR = tmp_path
     cast, rows, _saver = prepared(60)

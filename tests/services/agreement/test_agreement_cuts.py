@@ -143,7 +143,6 @@ def test_agreement_after_a_change_of_mind_is_new_at_once(discussed: Cast) -> Non
     assert changed() == before - 1
 
 
-@pytest.mark.once
 def test_agreement_of_three_who_label_everything_is_that_of_the_labels(cast: Cast) -> None:
     chance = random.Random(3)
     projects.update_project(actor=OPERATOR, project=cast.project, values={"annotators_per_trajectory": 3})
@@ -204,7 +203,6 @@ def test_agreement_for_adjudicators_leaves_out_pairs_that_share_few(labelled: Ca
     same(found.overall.steps, summarise(count_steps(few)).without_people())
 
 
-@pytest.mark.once
 def test_cuts_add_up_to_what_they_cut(discussed: Cast) -> None:
     whole = agreement(viewer=OPERATOR, project=discussed.project).overall.steps
     for by in CUTS:
@@ -220,7 +218,6 @@ def test_cuts_add_up_to_what_they_cut(discussed: Cast) -> None:
             )
 
 
-@pytest.mark.once
 def test_cuts_of_adjudicators_are_subset_and_steps_only(labelled: Cast) -> None:
     with pytest.raises(Invalid, match="There is no filter “week”"):
         agreement(viewer=labelled.judith, project=labelled.project, asked={"week": "2026-11-16"})
@@ -230,7 +227,6 @@ def test_cuts_of_adjudicators_are_subset_and_steps_only(labelled: Cast) -> None:
         agreement(viewer=labelled.judith, project=labelled.project, by="pair")
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

@@ -47,7 +47,6 @@ def board(made: Release) -> Leaderboard:
     return leaderboard(actor=OPERATOR, release=made)
 
 
-@pytest.mark.once
 def test_fit_brings_recalibrated_models_the_stacked_one_and_the_baseline(scored: Release) -> None:
     before = board(scored)
     assert before.pending and before.stacked is None and before.models[0].recalibrated is None
@@ -69,7 +68,6 @@ def test_fit_brings_recalibrated_models_the_stacked_one_and_the_baseline(scored:
     assert said["baselines"][2]["overall"]["missing"] == 0
 
 
-@pytest.mark.once
 def test_fit_again_writes_the_same_and_only_what_is_missing(
     resolved: Cast, scored: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,7 +112,6 @@ def test_fit_is_sent_with_each_change_and_once_again_when_it_was_lost(
     assert found.stacked is None and not found.pending, "one model is not stacked"
 
 
-@pytest.mark.once
 def test_fit_is_done_once_for_all_files_of_a_command_and_put_off_when_asked(
     resolved: Cast,
     scored: Release,
@@ -143,7 +140,6 @@ def test_fit_is_done_once_for_all_files_of_a_command_and_put_off_when_asked(
     assert fits == [scored.pk], "nothing has changed"
 
 
-@pytest.mark.once
 def test_fit_of_predictions_that_change_meanwhile_is_not_shown(
     resolved: Cast, scored: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +154,6 @@ def test_fit_of_predictions_that_change_meanwhile_is_not_shown(
     assert {row.name: row.recalibrated is None for row in found.models} == {"Sage": True, "Bold": False}
 
 
-@pytest.mark.once
 def test_fit_that_is_asked_for_meanwhile_is_done_by_who_is_at_it(
     resolved: Cast, scored: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,7 +171,6 @@ def test_fit_that_is_asked_for_meanwhile_is_done_by_who_is_at_it(
     assert fits == [0, 1] and not board(scored).pending
 
 
-@pytest.mark.once
 def test_fit_of_a_damaged_release_brings_what_needs_no_records(scored: Release) -> None:
     tampered(scored.records.all()[0], body=b"nothing")
     with pytest.raises(Conflict, match="damaged"):

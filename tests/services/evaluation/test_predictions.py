@@ -242,7 +242,6 @@ def test_labels_of_a_damaged_release_are_not_scored(resolved: Cast, frozen: Rele
     assert refusal.value.code == "damaged"
 
 
-@pytest.mark.once
 def test_predictions_are_read_in_the_memory_of_a_line(resolved: Cast, frozen: Release) -> None:
     """40 MB of reasons, of which the newest line counts."""
     reasons = {"steps": {"2": "because " * 25_000}}

@@ -170,7 +170,6 @@ def test_run_for_a_release_that_nobody_scored_is_taken_up_once(
     assert evaluate.score_run(run_id=run.pk) is None, "a run for no release"
 
 
-@pytest.mark.once
 def test_judge_is_scored_by_command(
     resolved: Cast, frozen: Release, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,7 +52,6 @@ def test_arms_have_their_own_figures_blind_and_final(cast: Cast) -> None:
     )
 
 
-@pytest.mark.once
 def test_arms_differ_from_the_sealed_one_and_say_what_is_too_few(cast: Cast) -> None:
     label_all_of_it(cast, fill(cast))
 
@@ -69,7 +68,6 @@ def test_arms_differ_from_the_sealed_one_and_say_what_is_too_few(cast: Cast) -> 
         assert (one.mde, one.se, str(one.mde_reason)) == (None, None, "fewer than 20 tasks")
 
 
-@pytest.mark.once
 def test_label_changes_after_a_look_go_towards_away_or_neither(cast: Cast) -> None:
     arms = fill(cast)
     label_all_of_it(cast, arms)
@@ -88,7 +86,6 @@ def test_label_changes_after_a_look_go_towards_away_or_neither(cast: Cast) -> No
     assert (moves["outcome", ""].labels, moves["outcome", ""].changed.value) == (2 * n, 0)
 
 
-@pytest.mark.once
 def test_influence_without_an_experiment_is_an_observation_and_says_so(cast: Cast) -> None:
     arms = fill(cast, seed=None)
     rows = [row for its in arms.values() for row in its]
@@ -106,7 +103,6 @@ def test_influence_without_an_experiment_is_an_observation_and_says_so(cast: Cas
     assert report.change_rates[0].changes.labels == 6
 
 
-@pytest.mark.once
 def test_trajectories_that_are_not_all_in_count_nowhere(cast: Cast) -> None:
     arms = fill(cast)
     judge_it(cast.ann, arms["after_label"][0], (1, 1), then=(-1, -1))
@@ -118,7 +114,6 @@ def test_trajectories_that_are_not_all_in_count_nowhere(cast: Cast) -> None:
     assert all(contrast.agreement.measure.value is None for contrast in report.contrasts)
 
 
-@pytest.mark.once
 def test_command_and_api_give_the_same_document(cast: Cast) -> None:
     label_all_of_it(cast, fill(cast))
 
@@ -136,7 +131,6 @@ def test_command_and_api_give_the_same_document(cast: Cast) -> None:
     assert "always − sealed: annotators" in plain and "could have shown –  (fewer than 20 tasks)" in plain
 
 
-@pytest.mark.once
 def test_influence_that_is_an_observation_is_said_on_the_terminal_too(cast: Cast) -> None:
     fill(cast, seed=None)
 

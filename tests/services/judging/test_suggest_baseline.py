@@ -97,7 +97,6 @@ def test_run_suggests_with_probabilities_and_keeps_what_it_was_made_of(
     assert AuditEvent.objects.filter(verb="judge.train", project=cast.project).count() == 1
 
 
-@pytest.mark.once
 def test_baseline_suggests_from_models_that_saw_no_run_of_the_task(
     cast: Cast, resolved_tasks: list[Trajectory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +118,6 @@ def test_baseline_suggests_from_models_that_saw_no_run_of_the_task(
     assert asked[training.task_of(twin.task.question, "")]
 
 
-@pytest.mark.once
 def test_baseline_without_enough_labels_is_trained_on_the_demo_release_and_says_so(cast: Cast) -> None:
     people.import_records(cast.project, 3)
     judge = make(cast)
@@ -133,7 +131,6 @@ def test_baseline_without_enough_labels_is_trained_on_the_demo_release_and_says_
     assert {label for one in examples for label in one.labels} == {-1, 0, 1}
 
 
-@pytest.mark.once
 def test_judge_stays_the_training_it_began_with(cast: Cast, resolved_tasks: list[Trajectory]) -> None:
     judge = make(cast)
     assert run(judge, limit=5).progress_done == 5
@@ -184,7 +181,6 @@ def test_training_is_paused_keeps_its_lease_and_goes_on_later(
     assert suggest.run_suggestions(run_id=begun.pk).state == State.FINISHED
 
 
-@pytest.mark.once
 def test_estimate_is_free_and_the_command_shows_the_figures(
     cast: Cast, resolved_tasks: list[Trajectory], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -234,7 +230,6 @@ def test_judge_that_an_earlier_version_trained_says_so_and_suggests_no_more(
     assert "An earlier version of Tristep trained this baseline" in stopped.stop_reason
 
 
-@pytest.mark.once
 def test_baseline_page_shows_the_figures_beside_always_plus_one(
     cast: Cast, resolved_tasks: list[Trajectory], client: Any
 ) -> None:
@@ -248,7 +243,6 @@ def test_baseline_page_shows_the_figures_beside_always_plus_one(
     assert "Training data" in page and "FirstErrAcc" in page and "0.833" in page
 
 
-@pytest.mark.once
 @pytest.mark.published
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published data is not beside this checkout")
 def test_baseline_on_the_published_labels_beats_always_plus_one_and_says_by_how_much() -> None:

@@ -311,7 +311,6 @@ def test_import_is_for_admins_only_and_for_an_imported_judge(cast: Cast) -> None
         bring(cast, line(0), judge="  ")
 
 
-@pytest.mark.once
 @pytest.mark.published
 def test_judges_that_are_published_agree_with_people_as_they_should(published: Path) -> None:
     project = people.make_project("apb", annotators_per_trajectory=1)

@@ -60,7 +60,6 @@ State = SuggestionRunState
 
 
 # ── Answers ───────────────────────────────
-@pytest.mark.usefixtures("judge_urls")
 def test_run_gives_every_trajectory_one_suggestion_and_counts_them(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +90,6 @@ def test_run_gives_every_trajectory_one_suggestion_and_counts_them(
     ]
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_labels_that_are_missing_stay_missing_and_are_counted(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +118,6 @@ def test_labels_that_are_missing_stay_missing_and_are_counted(
     ]
 
 
-@pytest.mark.usefixtures("judge_urls")
 @pytest.mark.postgres
 def test_failures_keep_their_raw_answer_and_are_asked_again_on_request(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
@@ -157,7 +154,6 @@ def test_failures_keep_their_raw_answer_and_are_asked_again_on_request(
         suggest.retry_failed(actor=cast.admin, run=run)
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_error_of_ours_about_one_trajectory_does_not_end_the_run(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,7 +171,6 @@ def test_error_of_ours_about_one_trajectory_does_not_end_the_run(
     assert "secret" not in SuggestionItem.objects.get(state="failed").message
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_suggestion_stored_twice_is_stored_once_and_a_second_does_not_replace_the_first(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +200,6 @@ def test_suggestion_stored_twice_is_stored_once_and_a_second_does_not_replace_th
 
 
 # ── Ends ──────────────────────────────────
-@pytest.mark.usefixtures("judge_urls")
 @pytest.mark.postgres
 def test_run_is_stopped_by_what_no_repetition_mends_and_its_trajectories_stay_due(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
@@ -228,7 +222,6 @@ def test_run_is_stopped_by_what_no_repetition_mends_and_its_trajectories_stay_du
     assert (run.state, run.stop_reason, run.progress_done) == (State.FINISHED, "", 40)
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_judge_that_may_not_be_asked_stops_with_a_sentence(cast: Cast, settings: Any) -> None:
     people.import_records(cast.project, 1)
     run = start(make_judge(cast))
@@ -240,7 +233,6 @@ def test_judge_that_may_not_be_asked_stops_with_a_sentence(cast: Cast, settings:
     assert run.lease_until is None
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_server_that_is_down_stops_the_run_and_resuming_asks_again(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,7 +252,6 @@ def test_server_that_is_down_stops_the_run_and_resuming_asks_again(
     assert (run.state, run.progress_done, run.progress_failed) == (State.FINISHED, 60, 0)
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_server_that_wants_a_long_wait_gets_it(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 3)
     install(
@@ -275,7 +266,6 @@ def test_server_that_wants_a_long_wait_gets_it(cast: Cast, monkeypatch: pytest.M
     assert reaper.reap() == 1
 
 
-@pytest.mark.usefixtures("judge_urls")
 @pytest.mark.postgres
 def test_budget_is_never_exceeded_by_more_than_the_calls_in_flight(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
@@ -295,7 +285,6 @@ def test_budget_is_never_exceeded_by_more_than_the_calls_in_flight(
     assert (run.state, run.cost) == (State.FINISHED, Decimal("0.50"))
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_budget_goes_by_what_calls_really_cost(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 50)
     install(monkeypatch, Scripted(lambda r: reply(r, cost=Decimal("0.005")), price=Decimal("0.02")))
@@ -309,7 +298,6 @@ def test_budget_goes_by_what_calls_really_cost(cast: Cast, monkeypatch: pytest.M
 
 
 # ── Steering ──────────────────────────────
-@pytest.mark.usefixtures("judge_urls")
 def test_pause_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,7 +334,6 @@ def test_pause_stores_what_is_in_flight_and_resuming_asks_for_the_rest(
     assert set(provider.calls.values()) == {1}, "nothing was asked twice"
 
 
-@pytest.mark.usefixtures("judge_urls")
 @pytest.mark.postgres
 def test_cancel_is_for_ever_and_keeps_what_the_run_brought(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
@@ -378,7 +365,6 @@ def test_cancel_is_for_ever_and_keeps_what_the_run_brought(
             steer(actor=cast.admin, run=run)
 
 
-@pytest.mark.usefixtures("judge_urls")
 @pytest.mark.postgres
 def test_worker_that_is_to_end_hands_the_run_on(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 5)
@@ -394,7 +380,6 @@ def test_worker_that_is_to_end_hands_the_run_on(cast: Cast, monkeypatch: pytest.
     assert (run.state, run.progress_done) == (State.FINISHED, 5)
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_judge_has_one_run_at_a_time_and_several_judges_work_side_by_side(cast: Cast) -> None:
     people.import_records(cast.project, 2)
     judge = make_judge(cast)
@@ -409,7 +394,6 @@ def test_judge_has_one_run_at_a_time_and_several_judges_work_side_by_side(cast: 
     start(judge)
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_run_is_started_and_steered_by_admins_only(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     judge = make_judge(cast)
@@ -424,7 +408,6 @@ def test_run_is_started_and_steered_by_admins_only(cast: Cast) -> None:
             reports.progress(viewer=user, run=run)
 
 
-@pytest.mark.usefixtures("judge_urls")
 @pytest.mark.postgres
 def test_run_that_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None:
     judge = make_judge(cast)
@@ -451,7 +434,6 @@ def test_run_that_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None
 
 
 # ── The database away ─────────────────────
-@pytest.mark.usefixtures("judge_urls")
 def test_answers_wait_for_a_database_that_is_away(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 4)
     provider = install(monkeypatch, Scripted())
@@ -482,7 +464,6 @@ class _Outside:
         """It stays open: it is the test's."""
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_database_retry_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db_retry, "connection", _Outside())
     monkeypatch.setattr(db_retry, "FIRST_DELAY", 0.001)
@@ -509,7 +490,6 @@ def half_said(request: Request) -> Any:
     return replace(said, rest=failure(FailureKind.SERVER_ERROR, permanent=False))
 
 
-@pytest.mark.usefixtures("judge_urls")
 @pytest.mark.parametrize("again", ["retry", "new run"])
 def test_labels_of_one_part_are_kept_when_another_fails_and_only_the_rest_is_asked_again(
     cast: Cast, monkeypatch: pytest.MonkeyPatch, again: str
@@ -547,7 +527,6 @@ def test_labels_of_one_part_are_kept_when_another_fails_and_only_the_rest_is_ask
         start(judge)
 
 
-@pytest.mark.usefixtures("judge_urls")
 @pytest.mark.postgres
 def test_outcome_that_an_answer_left_out_is_not_paid_for_again_and_one_that_was_broken_off_is(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
@@ -584,7 +563,6 @@ def test_outcome_that_an_answer_left_out_is_not_paid_for_again_and_one_that_was_
     assert sorted(provider.calls.values()) == [1, 1, 2]
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_steps_with_an_invalid_label_are_counted_as_such_when_a_suggestion_is_completed(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -610,7 +588,6 @@ def test_steps_with_an_invalid_label_are_counted_as_such_when_a_suggestion_is_co
     assert counted == [(1, 1), (1, 0), (0, 0)] and SuggestedLabel.objects.count() == 2
 
 
-@pytest.mark.usefixtures("judge_urls")
 def test_loader_asks_for_earlier_labels_only_where_there_are_some(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -633,7 +610,6 @@ def test_loader_asks_for_earlier_labels_only_where_there_are_some(
     assert asked == [5, 6]
 
 
-@pytest.mark.usefixtures("judge_urls")
 @pytest.mark.postgres
 def test_server_that_wants_a_wait_in_mid_trajectory_loses_no_label(
     cast: Cast, monkeypatch: pytest.MonkeyPatch

@@ -61,7 +61,6 @@ def test_drift_needs_enough_rechecks(rechecked: Cast) -> None:
         )
 
 
-@pytest.mark.once
 def test_drift_is_nothing_that_annotators_learn_of(rechecked: Cast) -> None:
     people.make_member(rechecked.project, rechecked.admin, "admin", "annotator")
     for who in (rechecked.cleo, rechecked.admin):
@@ -71,7 +70,6 @@ def test_drift_is_nothing_that_annotators_learn_of(rechecked: Cast) -> None:
     assert "drift" not in page.casefold() and "recheck" not in page.casefold()
 
 
-@pytest.mark.once
 def test_page_and_api_of_an_annotator_with_enough_labels_say_the_same(rechecked: Cast) -> None:
     response = signed_in(rechecked.admin).get(page_of(rechecked.cleo))
     page = response.content.decode()

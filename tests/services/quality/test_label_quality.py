@@ -75,7 +75,6 @@ def test_a_retest_is_compared_with_what_the_same_person_said_first(cast: Cast) -
     ]
 
 
-@pytest.mark.once
 def test_confusion_of_people_is_made_of_three_peoples_labels_of_the_same_steps(third: Cast) -> None:
     """Cleo says 0 where ann and ben say +1, every third time."""
     records = [people.make_record(query, steps=15) for query in range(4)]
@@ -119,7 +118,6 @@ def test_label_quality_takes_as_many_queries_however_much_there_is(third: Cast) 
     assert queries() == few
 
 
-@pytest.mark.once
 def test_page_api_and_command_say_the_same(third: Cast) -> None:
     resolved(third, 2)
     relabel(third.cleo, third.project, -1)
@@ -135,7 +133,6 @@ def test_page_api_and_command_say_the_same(third: Cast) -> None:
     assert "recheck-canary" not in page
 
 
-@pytest.mark.once
 def test_page_without_anything_says_what_is_needed(third: Cast) -> None:
     page = signed_in(third.admin).get(f"/p/{third.project.slug}/label-quality/").content.decode()
 

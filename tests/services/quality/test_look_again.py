@@ -287,7 +287,6 @@ def test_what_was_frozen_or_discussed_meanwhile_is_refused(changed: Cast) -> Non
     assert row.state == "unanimous" and RelabelRequest.objects.filter(begun_at__isnull=False).count() == 0
 
 
-@pytest.mark.once
 def test_pages_of_looking_again(changed: Cast) -> None:
     admin, ann = signed_in(changed.admin), signed_in(changed.ann)
     url = f"/p/{changed.project.slug}/guidelines/look-again/"

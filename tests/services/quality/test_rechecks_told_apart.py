@@ -26,7 +26,7 @@ from tests.people import Cast, import_records, make_record
 from tests.services.long_writes import import_labels
 from tests.services.rechecking import everything_is_rechecked
 
-pytestmark = [pytest.mark.once, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 RECORDS, RESOLVED, SERVED = 120, 60, 60
 # made anew for each answer: tokens, times, and checksums of what is labelled

@@ -225,7 +225,6 @@ def test_data_files_are_the_same_bytes_without_any_database(frozen: Release, tmp
             assert path.read_bytes() == parquet(subset, options)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("kind", CHOICES)
 def test_one_changed_byte_in_any_file_is_found_and_named(frozen: Release, tmp_path: Path, kind: str) -> None:
     export(frozen, tmp_path, **CHOICES[kind])
@@ -251,7 +250,6 @@ def test_one_changed_byte_in_any_file_is_found_and_named(frozen: Release, tmp_pa
     )
 
 
-@pytest.mark.once
 def test_checksums_by_another_key_are_not_believed(frozen: Release, tmp_path: Path, own_keys: Path) -> None:
     export(frozen, tmp_path, format="huggingface")
     exported = keys.signing_key().public
@@ -266,7 +264,6 @@ def test_checksums_by_another_key_are_not_believed(frozen: Release, tmp_path: Pa
     assert any(exported.fingerprint in problem for problem in release.verify_export(path=tmp_path).problems)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("kind", CHOICES)
 def test_zip_holds_the_files_of_the_folder(
     frozen: Release, cast: Cast, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -289,7 +286,6 @@ def test_zip_holds_the_files_of_the_folder(
     assert known.count() == 7
 
 
-@pytest.mark.once
 def test_export_over_another_leaves_no_stale_file(frozen: Release, tmp_path: Path) -> None:
     for kind in ("plain", "split", "training", "huggingface"):
         export(frozen, tmp_path, **CHOICES[kind])
@@ -303,7 +299,6 @@ def test_export_over_another_leaves_no_stale_file(frozen: Release, tmp_path: Pat
     assert not list(tmp_path.rglob("*.parquet")) and not (tmp_path / "README.md").exists()
 
 
-@pytest.mark.once
 def test_data_set_of_a_damaged_release_is_refused_before_anything_is_sent(
     frozen: Release, cast: Cast
 ) -> None:
@@ -316,7 +311,6 @@ def test_data_set_of_a_damaged_release_is_refused_before_anything_is_sent(
     assert refusal.value.code == "damaged"
 
 
-@pytest.mark.once
 def test_export_release_takes_choices_and_refuses_them_in_a_sentence(frozen: Release, tmp_path: Path) -> None:
     out = str(tmp_path)
     said = run("export_release", "bench", "1.0", "--format", "training", "--zero", "cut", "--output", out)
@@ -340,7 +334,6 @@ def test_people_who_may_not_see_a_release_get_no_data_set(frozen: Release, cast:
     assert not Exposure.objects.filter(user=cast.judith).exists()
 
 
-@pytest.mark.once
 @pytest.mark.slow
 def test_datasets_and_mlcroissant_read_equal_labels_offline(
     frozen: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -147,7 +147,6 @@ def test_verify_finds_a_withdrawal_that_was_changed(resolved: Cast) -> None:
     assert ReleaseWithdrawal.objects.get().release_id == other.pk
 
 
-@pytest.mark.once
 def test_export_is_believed_by_a_known_or_a_named_key(resolved: Cast, own_keys: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     export(freeze(resolved.project), folder)
@@ -172,7 +171,6 @@ def test_export_is_believed_by_a_known_or_a_named_key(resolved: Cast, own_keys: 
             (folder / name).write_bytes(content)
 
 
-@pytest.mark.once
 def test_key_is_made_once_for_all_and_readable_by_its_owner_only(own_keys: Path) -> None:
     assert keys.known_keys() == {}
     with ThreadPoolExecutor(8) as pool:
@@ -183,7 +181,6 @@ def test_key_is_made_once_for_all_and_readable_by_its_owner_only(own_keys: Path)
     assert stat.S_IMODE((own_keys / "release.key").stat().st_mode) == 0o600
 
 
-@pytest.mark.once
 def test_key_of_the_environment_takes_the_files_place(own_keys: Path, settings: Any) -> None:
     key = SigningKey.generate()
     der = b64decode(b"".join(key.pem.splitlines()[1:-1]))
@@ -195,7 +192,6 @@ def test_key_of_the_environment_takes_the_files_place(own_keys: Path, settings: 
         keys.rotate()
 
 
-@pytest.mark.once
 @pytest.mark.django_db
 def test_key_replaced_signs_from_now_on_and_the_old_one_is_still_believed(
     resolved: Cast, own_keys: Path
@@ -215,7 +211,6 @@ def test_key_replaced_signs_from_now_on_and_the_old_one_is_still_believed(
     assert release.check_release(first).state is SignatureState.UNKNOWN_KEY
 
 
-@pytest.mark.once
 @pytest.mark.django_db
 def test_key_of_another_instance_is_trusted_on_request(resolved: Cast, own_keys: Path) -> None:
     made, public = freeze(resolved.project), keys.signing_key().public
@@ -229,7 +224,6 @@ def test_key_of_another_instance_is_trusted_on_request(resolved: Cast, own_keys:
         keys.trust(SigningKey.generate().pem)
 
 
-@pytest.mark.once
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "content", [b"", b"no key", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"]
@@ -248,7 +242,6 @@ def test_key_that_cannot_be_read_stops_the_freeze_alone(
     assert (own_keys / "release.key").read_bytes() == content
 
 
-@pytest.mark.once
 def test_fingerprint_is_of_the_der_form_and_files_are_read_back() -> None:
     # the private key of RFC 8410, section 10.3, and its public half of section 10.1
     private = SigningKey.of(b"MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC")
