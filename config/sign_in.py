@@ -10,18 +10,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext
 
 from annotation.core.errors import TooMany
 from annotation.core.i18n import translatable
 from annotation.models import User
-from annotation.models.accounts import namesakes_hash, sign_in_key
 from annotation.services import accounts
 from config.client import client_ip
 
@@ -169,37 +166,6 @@ class Throttle:
                 "Too many wrong passwords came in the last minute. Try again in a minute."
             )
             raise TooMany(sentence, seconds=IN_ALL_SECONDS)
-
-
-class BySignInName(ModelBackend):
-    """Signs in by the name or e-mail address of one's choice; its namesakes are told apart by password.
-
-    Costs one hash, whether nobody, one or many have the name: otherwise its time would tell. Only namesakes
-    whose hash is older than the present cost, or came without their name, take one more each.
-    """
-
-    def authenticate(
-        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **_: Any
-    ) -> User | None:
-        """The one namesake who has this password; None as well if two have it."""
-        key = sign_in_key(username or "")
-        if not key or password is None:
-            return None
-        namesakes = list(User.objects.filter(sign_in_name=key, is_active=True))
-        hashed = namesakes_hash(password, key)
-        # everything before the digest: algorithm, cost and salt
-        settings_, _mark, _digest = hashed.rpartition("$")
-        matching = [
-            user
-            for user in namesakes
-            if constant_time_compare(user.password, hashed)
-            or (
-                user.has_usable_password()
-                and user.password.rpartition("$")[0] != settings_
-                and user.check_password(password)
-            )
-        ]
-        return matching[0] if len(matching) == 1 else None
 
 
 class CountFailure:

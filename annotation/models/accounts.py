@@ -1,29 +1,12 @@
 """People, their personal API tokens and the invitations that bring them in."""
 
-import unicodedata
-
-from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.vocabulary import InvitationState, TokenScope
-
-MAX_SIGN_IN_NAME = 150
-
-
-def sign_in_key(text: str) -> str:
-    """A name or an e-mail address as sign-in compares it: without regard to case, width and outer spaces."""
-    return unicodedata.normalize("NFKC", text.strip()).casefold()
-
-
-def namesakes_hash(raw_password: str, key: str) -> str:
-    """The password hash of whoever signs in by this name. All of them share its salt, so that one hash
-    compares with any number of them (docs/decisions/0051-one-signs-in-by-any-name.md)."""
-    return make_password(raw_password, salted_hmac("annotation.sign_in_name", key).hexdigest())
 
 
 class User(AbstractUser):
@@ -31,8 +14,6 @@ class User(AbstractUser):
 
     Ours from the first migration, so that it can grow without a swap. `time_zone` is an IANA name, empty for
     the server's own; `theme` is empty when the browser decides.
-    `sign_in_name` is what they may sign in with beside their user name, as `sign_in_key` writes it: a name of
-    their choice or an e-mail address, which others may have too; empty for none.
     `keymap` holds the workbench keys a person has changed: {action: key}; `mail_notices` says whether what
     they are told on their pages is mailed to them too, where there is a mail server.
     """
@@ -43,9 +24,6 @@ class User(AbstractUser):
         DARK = "dark", _("Dark")
 
     display_name = models.CharField(_("display name"), max_length=120, blank=True)
-    sign_in_name = models.CharField(
-        _("name to sign in with"), max_length=MAX_SIGN_IN_NAME, blank=True, default="", db_index=True
-    )
     time_zone = models.CharField(_("time zone"), max_length=64, blank=True)
     language = models.CharField(_("language"), max_length=16, blank=True)
     keymap = models.JSONField(_("keys"), default=dict, blank=True)
@@ -57,12 +35,6 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.display_name or self.username
-
-    def set_password(self, raw_password: str | None) -> None:
-        """Hash the password; with the salt of the sign-in name, if there is one."""
-        super().set_password(raw_password)
-        if raw_password is not None and self.sign_in_name:
-            self.password = namesakes_hash(raw_password, self.sign_in_name)
 
 
 class ApiToken(models.Model):

@@ -21,13 +21,14 @@ from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ExpiryReason, TokenScope
 from annotation.models import Adjudication, ApiToken, Assignment, User
-from annotation.models.accounts import MAX_SIGN_IN_NAME, sign_in_key
 from annotation.policies import Actor, require
 
 from . import audit, claim_expiry
 
 TOKEN_PREFIX = "tri_"
 MAX_TOKEN_DAYS = 366
+NAME_KEPT = 140
+"""So much of a user name is left when something is added to it."""
 LAST_USED_PRECISION = timedelta(minutes=1)
 PROFILE_FIELDS = frozenset({"display_name", "email", "time_zone", "language", "theme", "mail_notices"})
 
@@ -69,16 +70,14 @@ def new_user(
     password: str | None = None,
     email: str = "",
     display_name: str = "",
-    sign_in_name: str = "",
     is_superuser: bool = False,
     check_password: bool = True,
 ) -> User:
     """The account itself, validated; for services that have asked permission in their own way and audit
-    it. Its owner signs in by the user name, and by `sign_in_name` or else the e-mail address."""
+    it."""
     user = User(
         username=User.normalize_username(username.strip()),
         email=User.objects.normalize_email(email),
-        sign_in_name=sign_in_key(sign_in_name or email)[:MAX_SIGN_IN_NAME],
         display_name=display_name.strip(),
         is_superuser=is_superuser,
         is_staff=is_superuser,
@@ -116,6 +115,16 @@ def new_user(
             fields={"username": translatable("This user name is taken.")},
         ) from error
     return user
+
+
+def free_user_name(wish: str) -> str:
+    """A user name as wished (a name or an e-mail address, with hyphens for spaces), and with five digits more
+    when it is taken, in whatever case."""
+    name = "-".join(User.normalize_username(wish).split())
+    found = name
+    while User.objects.filter(username__iexact=found).exists():
+        found = f"{name[:NAME_KEPT]}-{secrets.randbelow(100_000):05}"
+    return found
 
 
 @transaction.atomic

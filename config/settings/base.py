@@ -152,7 +152,6 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "config.sign_in.Throttle",
     "django.contrib.auth.backends.ModelBackend",
-    "config.sign_in.BySignInName",
     "config.sign_in.CountFailure",
 ]
 PASSWORD_HASHERS = [

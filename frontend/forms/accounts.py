@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.vocabulary import TokenScope
 from annotation.models import User
-from annotation.models.accounts import MAX_SIGN_IN_NAME
 
 
 @cache
@@ -84,11 +83,11 @@ class JoinForm(forms.Form):
     """The account that an invitation makes; its owner signs in by any name. Nothing typed is lost: what is
     wrong comes back with both passwords, on a page that nothing keeps."""
 
-    sign_in_name = forms.CharField(
+    username = forms.CharField(
         label=_("Name or e-mail address to sign in with"),
-        max_length=MAX_SIGN_IN_NAME,
+        max_length=150,
         widget=forms.TextInput({"autocomplete": "username", "autocapitalize": "none"}),
-        help_text=_("Any you like. If others have the same, your passwords tell you apart."),
+        help_text=_("If somebody has it already, five digits are added to it."),
     )
     display_name = forms.CharField(
         label=_("Name"),
@@ -110,7 +109,7 @@ class JoinForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, called: str = "", email: str = "") -> None:
-        super().__init__(data, initial={"sign_in_name": email or called, "display_name": called})
+        super().__init__(data, initial={"username": email or called, "display_name": called})
 
     def clean(self) -> dict[str, str]:
         """The two passwords must be the same."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from django.contrib.auth.hashers import get_hasher, make_password
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -36,7 +35,7 @@ def invite(client: Client, at, people: str = "", **roles: str) -> str:
 
 def joining(name: str = "dora", **changes: str) -> dict[str, str]:
     """The form of a new person."""
-    return {**JOIN, "sign_in_name": name, **changes}
+    return {**JOIN, "username": name, **changes}
 
 
 def test_invitation_makes_an_account_and_a_member_and_works_once(browse, cast, at, text):
@@ -45,10 +44,9 @@ def test_invitation_makes_an_account_and_a_member_and_works_once(browse, cast, a
     assert "You are invited to Project bench" in text(guest.get(link))
     answer = guest.post(link, joining("Dora of the lab"))
     assert answer.url == at("project", "bench")
-    assert "You sign in as Dora of the lab." in text(guest.get(answer.url))
+    assert "You sign in as Dora-of-the-lab." in text(guest.get(answer.url))
     assert guest.get(at("work", "bench")).status_code == 200
-    member = Membership.objects.get(user__sign_in_name="dora of the lab")
-    assert re.fullmatch(r"dora-of-the-lab-\d{5}", member.user.username)
+    member = Membership.objects.get(user__username="Dora-of-the-lab")
     assert (member.is_annotator, member.is_adjudicator, member.is_admin) == (True, False, False)
     assert Client().post(link, joining("eve")).status_code == 404
     assert not User.objects.filter(username__startswith="eve").exists()
@@ -71,72 +69,23 @@ def test_invitation_stays_good_after_bad_forms_which_make_nothing(browse, cast, 
     weak = guest.post(link, joining(password="12345678", password_again="12345678"))
     assert weak.status_code == 400
     assert guest.post(link, joining(" ")).status_code == 400
-    assert not User.objects.filter(sign_in_name="dora").exists()
+    assert not User.objects.filter(username="dora").exists()
     assert guest.post(link, joining()).status_code == 302
 
 
-def test_name_to_sign_in_with_is_free_whoever_has_it_and_the_password_tells_them_apart(
-    browse, cast, at, text
-):
-    answers = []
-    for name, password in (
-        ("ann", "first of this name"),
-        ("Ann", "second of this name"),
-        ("eve", "no namesake"),
-    ):
-        link = invite(browse("admin"), at)
+def test_name_that_is_taken_gets_digits_and_each_account_signs_in_by_its_own(browse, cast, at, text):
+    def name_after(wish: str) -> str:
         guest = Client()
-        answer = guest.post(link, joining(name, password=password, password_again=password))
-        page = text(guest.get(answer.url, follow=True)).partition("You sign in as")[2][:40].replace(name, "")
-        answers.append((answer.status_code, answer.url, page))
-    assert len(set(answers)) == 1, "a taken name is answered like a free one"
-    for password in (PASSWORD, "first of this name", "second of this name"):
-        client = Client()
-        assert client.post(SIGN_IN, {"username": "ANN ", "password": password}).status_code == (
-            200 if password == PASSWORD else 302
-        )
-    signed = Client()
-    signed.post(SIGN_IN, {"username": "ann", "password": PASSWORD})
-    assert "Your user name is ann." in text(signed.get(at("profile")))
+        answer = guest.post(invite(browse("admin"), at), joining(wish))
+        return re.search(r"You sign in as (\S+)\.", text(guest.get(answer.url)))[1]
 
-
-def test_sign_in_by_name_costs_as_much_whether_nobody_one_or_many_have_it(browse, cast, at, monkeypatch):
-    for _ in range(2):
-        Client().post(invite(browse("admin"), at), joining("twin", display_name="Twin"))
-    Client().post(invite(browse("admin"), at), joining("single"))
-    hashed: list[str] = []
-    hasher = type(get_hasher())
-    encode = hasher.encode
-
-    def counted(self, password, salt, *more):
-        hashed.append(salt)
-        return encode(self, password, salt, *more)
-
-    monkeypatch.setattr(hasher, "encode", counted)
-    costs = []
-    for name in ("nobody", "single", "twin"):
-        hashed.clear()
-        assert Client().post(SIGN_IN, {"username": name, "password": "wrong"}).status_code == 200
-        costs.append(len(hashed))
-    assert len(set(costs)) == 1
-    # two who chose the same password as well are told apart by their user names alone
-    assert Client().post(SIGN_IN, {"username": "twin", "password": PASSWORD}).status_code == 200
-    twin = User.objects.filter(sign_in_name="twin").first()
-    assert Client().post(SIGN_IN, {"username": twin.username, "password": PASSWORD}).status_code == 302
-
-
-def test_sign_in_by_name_outlives_a_change_of_password_and_of_the_cost_of_hashes(browse, cast, at):
-    Client().post(invite(browse("admin"), at), joining("dora"))
-    user = User.objects.get(sign_in_name="dora")
-    for change in (user.set_password, lambda new: setattr(user, "password", make_password(new))):
-        change("quite another one")
-        user.save()
-        # the second time is the hash that signing in has renewed
-        for _ in range(2):
-            assert (
-                Client().post(SIGN_IN, {"username": "dora", "password": "quite another one"}).status_code
-                == 302
-            )
+    names = [name_after(wish) for wish in ("eve@example.org", "Ann", "Dora of the lab")]
+    assert names[0] == "eve@example.org" and names[2] == "Dora-of-the-lab"
+    assert re.fullmatch(r"Ann-\d{5}", names[1]), "ann is there already"
+    for name in names:
+        assert Client().post(SIGN_IN, {"username": name, "password": PASSWORD}).status_code == 302
+    shown = [User.objects.get(username=name).display_name for name in names]
+    assert shown == ["Dora"] * 3
 
 
 def test_people_are_invited_at_once_from_a_pasted_list_or_not_at_all(browse, cast, at, text):

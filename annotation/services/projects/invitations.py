@@ -11,13 +11,11 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.text import slugify
 
 from annotation.core.errors import Conflict, Invalid, NotFound
 from annotation.core.i18n import translatable
 from annotation.core.text import escape
 from annotation.models import Invitation, Membership, Project, User
-from annotation.models.accounts import MAX_SIGN_IN_NAME, sign_in_key
 from annotation.policies import Actor, recorded, require
 
 from .. import accounts, audit
@@ -26,8 +24,6 @@ from .members import NO_ROLE
 INVITATION_DAYS = 14
 MAX_NAME = 120
 MAX_INVITED = 200
-SLUG_SHOWN = 40
-ENDINGS_TRIED = 20
 
 
 @transaction.atomic
@@ -157,50 +153,31 @@ def invitation_of(*, secret: str, now: datetime | None = None) -> Invitation:
     return invitation
 
 
-def _new_account(sign_in_name: str, password: str, email: str, display_name: str) -> User:
-    """An account that signs in by any name. Its user name is made of it, and ends in five digits whether
-    others have the name or not: so no link tells which names there are."""
-    name = " ".join(sign_in_name.split())
-    local, _at, domain = name.partition("@")
-    message = ""
-    if not (name and name.isprintable()):
-        message = translatable("Enter a name or an e-mail address to sign in with.")
-    elif len(sign_in_key(name)) > MAX_SIGN_IN_NAME:
-        message = translatable("Keep the name under {name} characters.", name=MAX_SIGN_IN_NAME)
-    if message:
-        raise Invalid(message, fields={"sign_in_name": message})
-    slug = slugify(local, allow_unicode=True)[:SLUG_SHOWN] or "member"
-    endings = (f"-{secrets.randbelow(100_000):05}" for _ in range(ENDINGS_TRIED))
-    free = (slug + ending for ending in endings if not User.objects.filter(username=slug + ending).exists())
-    return accounts.new_user(
-        username=next(free, f"{slug}-{secrets.token_hex(8)}"),
-        password=password,
-        email=email,
-        # an e-mail address is no name to be shown to others
-        display_name=display_name or ("" if domain else name[:MAX_NAME]),
-        sign_in_name=name,
-    )
-
-
 @transaction.atomic
 def accept_invitation(
     *,
     secret: str,
     user: User | None = None,
-    sign_in_name: str = "",
+    username: str = "",
     password: str = "",
     display_name: str = "",
     now: datetime | None = None,
 ) -> tuple[User, Membership]:
-    """Join with a link's secret, as the signed-in `user` or as a new account, which signs in by any name
-    (docs/decisions/0051-one-signs-in-by-any-name.md). Roles are added to those held.
+    """Join with a link's secret, as the signed-in `user` or as a new account under the wished user name, to
+    which digits are added when it is taken. Roles are added to those held.
 
     The secret is the permission here, so there is no `actor`; a link works once.
     """
     now = now or timezone.now()
     invitation = invitation_of(secret=secret, now=now)
     if user is None:
-        user = _new_account(sign_in_name, password, invitation.email, display_name)
+        user = accounts.new_user(
+            username=accounts.free_user_name(username),
+            password=password,
+            email=invitation.email,
+            # an e-mail address is no name to be shown to others
+            display_name=display_name or ("" if "@" in username else " ".join(username.split())[:MAX_NAME]),
+        )
     if not _open(now).filter(pk=invitation.pk).update(accepted_at=now, accepted_by=user):
         raise _gone()
     membership, _ = Membership.objects.get_or_create(

@@ -178,7 +178,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         email=invited.email,
     )
     if form.is_valid():
-        values = {key: form.cleaned_data[key] for key in ("sign_in_name", "password", "display_name")}
+        values = {key: form.cleaned_data[key] for key in ("username", "password", "display_name")}
         try:
             user, _membership = projects.accept_invitation(secret=token, **values)
         except Invalid as error:
@@ -186,8 +186,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         else:
             login(request, user, backend=BACKEND)
             sentence = _("Welcome to %(project)s. You sign in as %(name)s.")
-            name = " ".join(values["sign_in_name"].split())
-            messages.success(request, sentence % {"project": invited.project.name, "name": name})
+            messages.success(request, sentence % {"project": invited.project.name, "name": user.username})
             return redirect("frontend:project", invited.project.slug)
     return _invitation_page(request, invited, form)
 

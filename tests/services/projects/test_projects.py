@@ -136,12 +136,12 @@ def test_invitation_is_stored_hashed_and_joins_a_new_account_once(cast: Cast) ->
     )
     assert secret not in str(Invitation.objects.values())
 
-    user, membership = projects.accept_invitation(secret=secret, sign_in_name="newcomer", password=PASSWORD)
+    user, membership = projects.accept_invitation(secret=secret, username="newcomer", password=PASSWORD)
 
     assert (user.email, user.is_superuser, membership.is_annotator) == ("new@example.org", False, True)
     with pytest.raises(NotFound):
-        projects.accept_invitation(secret=secret, sign_in_name="second", password=PASSWORD)
-    assert not User.objects.filter(sign_in_name="second").exists()
+        projects.accept_invitation(secret=secret, username="second", password=PASSWORD)
+    assert not User.objects.filter(username="second").exists()
 
 
 def test_invitation_adds_to_the_roles_a_member_holds(cast: Cast) -> None:
@@ -162,7 +162,7 @@ def test_invitation_with_a_bad_name_or_password_stays_open(cast: Cast) -> None:
         ("n" * 151, PASSWORD),
     ):
         with pytest.raises(Invalid):
-            projects.accept_invitation(secret=secret, sign_in_name=name, password=password)
+            projects.accept_invitation(secret=secret, username=name, password=password)
 
     assert projects.invitation_of(secret=secret).accepted_at is None
 
@@ -206,11 +206,11 @@ def test_invitation_that_two_people_follow_at_once_lets_one_in() -> None:
 
     results = together(
         *(
-            lambda name=name: projects.accept_invitation(secret=secret, sign_in_name=name, password=PASSWORD)
+            lambda name=name: projects.accept_invitation(secret=secret, username=name, password=PASSWORD)
             for name in ("first", "second", "third")
         )
     )
 
     assert len(succeeded(results)) == 1
     assert refused(results) == ["invitation_gone"] * 2
-    assert User.objects.filter(sign_in_name__in=("first", "second", "third")).count() == 1
+    assert User.objects.filter(username__in=("first", "second", "third")).count() == 1

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0005_sign_in_name")]
+    dependencies = [("annotation", "0004_token_scopes")]
 
     operations = [
         migrations.AddField(
