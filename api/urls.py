@@ -140,6 +140,7 @@ urlpatterns = [
     path(f"{DIFF}changelog.md", release_diff.Changelog.as_view(), name="release-changelog"),
     path(f"{RELEASE}public/", public_releases.PublicAddress.as_view(), name="release-public"),
     path("public/<slug:slug>/<str:version>/", public_releases.PublicRelease.as_view(), name="public-release"),
+    path(f"{RELEASE}statistics/", releases.Statistics.as_view(), name="release-statistics"),
     path(f"{RELEASE}verify/", releases.Verify.as_view(), name="release-verify"),
     path(f"{RELEASE}manifest.json", releases.Manifest.as_view(), name="release-manifest"),
     path(f"{RELEASE}manifest.json.sig", releases.ManifestSignature.as_view(), name="release-signature"),

@@ -48,6 +48,7 @@ def release_api() -> Iterator[Address]:
     yield Address(a + "releases", slug, body={"version": "2.0"})
     yield from (Address(a + name, pk("freeze")) for name in ("freeze", "freeze-cancel"))
     yield Address(a + "release", version())
+    yield Address(a + "release-statistics", version())
     yield Address(a + "release-verify", version())
     for name in ("release-diff", "release-changes", "release-changelog"):
         yield Address(a + name, pair())

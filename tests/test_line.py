@@ -13,7 +13,9 @@ import pytest
 from django.db import connection
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.models import ReleaseRecord, Step, Trajectory, frozen
+from annotation.models import Release, ReleaseRecord, Step, Trajectory, frozen
+from annotation.policies import OPERATOR
+from annotation.services.release import statistics
 from tests.commands.calling import fails, run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.published]
@@ -154,6 +156,7 @@ def _score_three_models(data: Path, folder: Path) -> None:
         assert cell["strict_first_error_accuracy"] == pytest.approx(strict / 250)
         rules = [chosen[model]["overall"][rule] for rule in ("final", "pos_count", "pos_share", "two_stage")]
         assert [rule["lowest_index"] for rule in rules] == solved
+        assert round(chosen[model]["overall"]["majority_vote"]["averaged"], 2) == 35.78
     assert models["Llama-3.2-3B-Instruct"]["overall"]["ranks"]["step_accuracy"]["simultaneous"] == [3, 3]
     after = models["GPT-5.2"]["recalibrated"]["overall"]
     assert after["kappa"] > 0.47 and after["changes"]["first_error_accuracy"]["value"] < 0
@@ -186,6 +189,10 @@ def test_release_of_unanimous_labels_equals_what_was_imported_and_one_byte_undoe
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_bytes())
     assert manifest["label_distribution"] == {"+1": 499, "-1": 179, "0": 56}
     assert manifest["outcome_distribution"] == {"+1": 163, "-1": 87, "0": 0}
+    success, failure = statistics(actor=OPERATOR, release=Release.objects.get()).by_outcome
+    for row, runs, length, wrong in ((success, 163, 2.515, 0.0537), (failure, 87, 3.724, 0.4846)):
+        assert (row.records, round(row.mean_length, 3)) == (runs, length)
+        assert round(row.steps[-1] / row.steps.total(), 4) == wrong
 
     _score_three_models(imported, tmp_path)
     assert "is intact" in run("verify_release", "apb", "1.0").err

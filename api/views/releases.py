@@ -18,6 +18,7 @@ from annotation.core.releases.exports import BY_NAME, export_options
 from annotation.core.releases.exports.formats.base import ZEROS
 from annotation.core.releases.exports.formats.protocols import PROTOCOLS
 from annotation.core.releases.record_format import MANIFEST, PUBLIC_KEY, SIGNATURE
+from annotation.core.releases.statistics import statistics_json
 from annotation.models import Freeze as FreezeRow
 from annotation.models import Release
 from annotation.policies import require, visible
@@ -106,6 +107,21 @@ class OneRelease(Frozen):
     def get(self, request: Request, slug: str, version: str) -> Response:
         """A release with its manifest."""
         return Response(shapes.ReleaseDetail(self.release(version)).data)
+
+
+class Statistics(Frozen):
+    """`/projects/<slug>/releases/<version>/statistics/`"""
+
+    reading_may_conflict = True
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Read the statistics of a release", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, version: str) -> Response:
+        """Labels and outcomes by subset and policy model; success rates beside the shares of +1; labels and
+        lengths by outcome; reasons at the roots of errors; lengths and places of first errors. For
+        adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
+        found = releases.statistics(actor=self.user, release=self.release(version))
+        return Response(statistics_json(found))
 
 
 class Verify(Frozen):

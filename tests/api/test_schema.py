@@ -39,6 +39,7 @@ CONFLICTING_READS = frozenset(
         f"{API}/projects/{{slug}}/releases/{{version}}/predictions/{{id}}/",
         f"{API}/projects/{{slug}}/releases/{{version}}/best-of-n/",
         f"{API}/projects/{{slug}}/releases/{{version}}/benchmark/",
+        f"{API}/projects/{{slug}}/releases/{{version}}/statistics/",
         f"{API}/projects/{{slug}}/releases/{{version}}/judges/",
     }
 )

@@ -172,12 +172,13 @@ def test_changelog_counts_and_names_no_trajectory() -> None:
 
 def test_statistics_count_every_label_once() -> None:
     records = [
-        record("a", [1, -1, -1], outcome=-1),
+        record("a", [1, -1, -1], outcome=-1, step_roots={"4": 4, "6": 4}, step_reasons={"4": "fabrication"}),
         record("b", [1]),
         record("c", [0, 0, 0, 0, 0, 0, 1], policy_model="agent-b"),
         record("d", [-1], subset="two", policy_model=""),
     ]
-    found = release_statistics(outline(records).labels)
+    taken = outline(records)
+    found = release_statistics(taken.labels, taken.details)
 
     assert [(part.subset, part.policy_model, part.records, part.with_error) for part in found.parts] == [
         ("one", "agent-a", 2, 1),
@@ -185,6 +186,17 @@ def test_statistics_count_every_label_once() -> None:
         ("two", "", 1, 1),
     ]
     assert found.parts[0].steps == {-1: 2, 0: 0, 1: 2}
+    assert [(one.policy_model, one.success_rate, one.plus_share) for one in found.models] == [
+        *(("", 1.0, 0.0), ("agent-a", 0.5, 0.5), ("agent-b", 1.0, 1 / 7))
+    ]
+    assert [(one.subset, one.outcome, one.records, one.mean_length) for one in found.by_outcome] == [
+        *(("", 1, 3, 3.0), ("", -1, 1, 3.0), ("one", 1, 2, 4.0), ("one", -1, 1, 3.0), ("two", 1, 1, 1.0))
+    ]
+    # an error that goes on counts once, where it began
+    assert [(one.subset, one.policy_model, list(one.reasons.items())) for one in found.root_reasons] == [
+        ("one", "agent-a", [("fabrication", 1), ("", 0)]),
+        ("two", "", [("fabrication", 0), ("", 1)]),
+    ]
     assert [tuple(length) for length in found.lengths if length.n] == [(1, 1, 2), (3, 3, 1), (6, 7, 1)]
     assert [tuple(error) for error in found.first_errors] == [(1, 1, 1), (2, 2, 1)]
     assert (found.without_error, found.mean_length, found.median_length) == (2, 3.0, 2.0)

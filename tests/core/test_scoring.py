@@ -14,16 +14,17 @@ from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 from statsmodels.stats.multitest import multipletests
 
 from annotation.core.figures.intervals import Estimates, freedom, influences
+from annotation.core.releases.details import answer_digest
 from annotation.core.scoring import MISSING, Predictions, ReleasedLabels, scores
 from annotation.core.scoring.benchmark import composition, pearson
-from annotation.core.scoring.best_of_n import best_of_n
+from annotation.core.scoring.best_of_n import RuleResult, best_of_n
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.details import by_length, by_position, confusion, offsets, worst
 from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.core.scoring.labels import aligned, always_plus, majority
 from annotation.core.scoring.ranks import Rank, differences, movable, ranks, tolerated
 from annotation.core.scoring.scores import estimated
-from tests.fixtures.published_labels import MODELS, predictions, released_labels
+from tests.fixtures.published_labels import MODELS, answers_of, predictions, released_labels
 
 # model -> steps of 734 right; first errors of 250 right, and strictly; on the 104 erroneous and the 146
 # error-free; κ, quadratic κ; exact matches of 250; failed: counted from the published files
@@ -390,8 +391,10 @@ def ranked(released: ReleasedLabels, models: list[Predictions], name: str) -> li
 @pytest.mark.published
 @pytest.mark.parametrize("model", MODELS)
 def test_best_of_5_is_as_measured(published: Path, model: str) -> None:
-    found = best_of_n(released_labels(published), predictions(published, model))
+    answers = answers_of(published)
+    found = best_of_n(released_labels(published), predictions(published, model), answers)
 
+    assert found.majority.averaged == pytest.approx(35.7833, abs=1e-4)  # of raw texts it would be 35.88
     lowest, averaged = BEST_OF_5[model]
     rules = [found.rules[rule] for rule in ("final", "pos_count", "pos_share", "two_stage")]
     assert tuple(one.lowest for one in rules) == lowest
@@ -506,10 +509,29 @@ def test_best_of_n_lets_all_runs_stand_where_none_is_predicted_successful() -> N
     )
     # task 0: nobody succeeds, both runs stand; task 1: the first run is called a success, its share is lower
     model = Predictions.constant(np.array([1, 0, 1, -1, 0, 1, 1, 1]), np.array([-1, 0, 1, -1]))
-    found = best_of_n(released, model)
+    found = best_of_n(released, model, ["", "Rome", "", ""])
 
     assert (found.random, found.oracle) == (1.0, 2)
     assert (found.rules["final"].averaged, found.rules["final"].lowest) == (0.5, 0)
     assert (found.rules["pos_count"].averaged, found.rules["pos_count"].lowest) == (1.5, 1)
     assert (found.rules["pos_share"].averaged, found.rules["pos_share"].lowest) == (1.5, 1)
     assert found.rules["two_stage"].averaged == 0.5
+    # the only answer of task 0 is wrong; of task 1 there is none, and both runs stand
+    assert found.majority == RuleResult(0.5, 0)
+    assert best_of_n(released, model, [""] * 4).majority is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("The  Beatles!", "beatles", True),
+        ("Marion, South Australia", "marion south australia", True),
+        ("a theatre", "Theatre", True),
+        ("theatre", "heatre", False),
+        ("1.5", "15", True),
+        ("No.", "Yes.", False),
+    ],
+)
+def test_answers_are_compared_as_squad_does_it(one: str, other: str, same: bool) -> None:
+    assert (answer_digest(one) == answer_digest(other)) is same
+    assert answer_digest("  ") == answer_digest(None) == ""

@@ -12,6 +12,7 @@ import numpy as np
 from ..figures.measure import IntArray
 from ..scoring.labels import ReleasedLabels
 from ..vocabulary import VALUES
+from .details import ReleasedDetails
 from .record_format import distribution
 
 # the last bin takes all that is longer or later
@@ -32,6 +33,52 @@ class ModelStatistics:
     with_error: int
 
 
+@dataclass(frozen=True, slots=True)
+class OutcomeStatistics:
+    """The records of one outcome in one subset ("": in all), their steps by value, and the mean of how many
+    they have."""
+
+    subset: str
+    outcome: int
+    records: int
+    steps: Counter[int]
+
+    @property
+    def mean_length(self) -> float:
+        """Steps a record; there is at least one record."""
+        return self.steps.total() / self.records
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSuccess:
+    """One policy model ("": not named) over all subsets: its records by outcome, its steps by value."""
+
+    policy_model: str
+    records: int
+    outcomes: Counter[int]
+    steps: Counter[int]
+
+    @property
+    def success_rate(self) -> float:
+        """The share of records with an outcome of +1."""
+        return self.outcomes[1] / self.records
+
+    @property
+    def plus_share(self) -> float | None:
+        """The share of steps labelled +1; None without steps."""
+        total = self.steps.total()
+        return self.steps[1] / total if total else None
+
+
+@dataclass(frozen=True, slots=True)
+class RootReasons:
+    """The errors of one policy model in one subset by the reason code of their root ("": none was given)."""
+
+    subset: str
+    policy_model: str
+    reasons: Counter[str]
+
+
 class LengthBin(NamedTuple):
     """The number (`n`) of values from `first` to `last` (None: and above)."""
 
@@ -42,13 +89,18 @@ class LengthBin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReleaseStatistics:
-    """`parts` by subset and policy model; `lengths`: records by the number of their steps; `first_errors`:
+    """`parts` by subset and policy model; `models` by policy model; `by_outcome`: all subsets together, then
+    each of several, the best outcome first; `root_reasons` of the parts with an error whose root is agreed,
+    the most frequent reason of all first; `lengths`: records by the number of their steps; `first_errors`:
     records by the place of their first −1, from 1, and `without_error` those that have none."""
 
     records: int
     steps: int
     tasks: int
     parts: tuple[ModelStatistics, ...]
+    models: tuple[ModelSuccess, ...]
+    by_outcome: tuple[OutcomeStatistics, ...]
+    root_reasons: tuple[RootReasons, ...]
     lengths: tuple[LengthBin, ...]
     first_errors: tuple[LengthBin, ...]
     without_error: int
@@ -56,16 +108,20 @@ class ReleaseStatistics:
     median_length: float | None
 
 
-def release_statistics(released: ReleasedLabels) -> ReleaseStatistics:
+def release_statistics(released: ReleasedLabels, details: ReleasedDetails) -> ReleaseStatistics:
     """Count it all once; linear in the steps."""
     lengths = released.lengths()
     first = _first_errors(released)
     found = first[first >= 0] + 1
+    parts = _parts(released, first >= 0)
     return ReleaseStatistics(
         records=released.n_records,
         steps=released.n_steps,
         tasks=released.n_tasks,
-        parts=_parts(released, first >= 0),
+        parts=parts,
+        models=_models(parts),
+        by_outcome=_by_outcome(released),
+        root_reasons=_root_reasons(released, details),
         lengths=_binned(lengths, LENGTHS),
         first_errors=_binned(found, PLACES),
         without_error=int((first < 0).sum()),
@@ -98,6 +154,52 @@ def _parts(released: ReleasedLabels, wrong: np.ndarray) -> tuple[ModelStatistics
     return tuple(
         ModelStatistics(*name, int(records[at]), steps[at], outcomes[at], int(errors[at]))
         for at, name in enumerate(names)
+    )
+
+
+def _models(parts: Sequence[ModelStatistics]) -> tuple[ModelSuccess, ...]:
+    found: dict[str, ModelSuccess] = {}
+    for part in parts:
+        known = found.get(part.policy_model, ModelSuccess(part.policy_model, 0, Counter(), Counter()))
+        found[part.policy_model] = ModelSuccess(
+            part.policy_model,
+            known.records + part.records,
+            known.outcomes + part.outcomes,
+            known.steps + part.steps,
+        )
+    return tuple(found[name] for name in sorted(found))
+
+
+def _by_outcome(released: ReleasedLabels) -> tuple[OutcomeStatistics, ...]:
+    several = len(released.subsets) > 1
+    places = [("", np.ones(released.n_records, dtype=bool))]
+    places += [(name, released.subset == at) for at, name in enumerate(released.subsets) if several]
+    found = []
+    for name, inside in places:
+        for outcome in reversed(VALUES):
+            chosen = inside & (released.outcome == outcome)
+            if records := int(chosen.sum()):
+                values = released.value[chosen[released.record]]
+                steps = _by_value(np.zeros_like(values), values, 1)[0]
+                found.append(OutcomeStatistics(name, outcome, records, steps))
+    return tuple(found)
+
+
+def _root_reasons(released: ReleasedLabels, details: ReleasedDetails) -> tuple[RootReasons, ...]:
+    root = np.asarray(details.root, dtype=np.int64)
+    roots = np.flatnonzero((released.value == -1) & (root == released.message_index))
+    counted: dict[tuple[str, str], Counter[str]] = {}
+    for step in roots.tolist():
+        record = int(released.record[step])
+        key = released.subsets[released.subset[record]], released.policy_model[record]
+        counted.setdefault(key, Counter())[details.words[details.reason[step]]] += 1
+    every = Counter[str]()
+    for counts in counted.values():
+        every.update(counts)
+    order = sorted(every, key=lambda code: (code == "", -every[code], code))
+    return tuple(
+        RootReasons(*key, Counter({code: counts[code] for code in order}))
+        for key, counts in sorted(counted.items())
     )
 
 
@@ -134,6 +236,34 @@ def statistics_json(figures: ReleaseStatistics) -> dict[str, Any]:
                 "outcomes": distribution(part.outcomes),
             }
             for part in figures.parts
+        ],
+        "policy_models": [
+            {
+                "policy_model": model.policy_model,
+                "records": model.records,
+                "success_rate": model.success_rate,
+                "plus_share": model.plus_share,
+            }
+            for model in figures.models
+        ],
+        "by_outcome": [
+            {
+                "subset": row.subset,
+                "outcome": row.outcome,
+                "records": row.records,
+                "mean_length": row.mean_length,
+                "steps": distribution(row.steps),
+            }
+            for row in figures.by_outcome
+        ],
+        "root_reasons": [
+            {
+                "subset": row.subset,
+                "policy_model": row.policy_model,
+                "errors": row.reasons.total(),
+                "reasons": {code: n for code, n in row.reasons.items() if n},
+            }
+            for row in figures.root_reasons
         ],
         "lengths": [length._asdict() for length in figures.lengths],
         "mean_length": figures.mean_length,

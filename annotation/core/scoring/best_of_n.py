@@ -7,9 +7,13 @@
 
 Where no run of a task is predicted successful, all its runs stand. Runs that are equally good are averaged,
 and beside that the one with the lowest sample index is taken. A run solves its task if its outcome in the
-release is +1. Random takes any run; the oracle one that solves the task, if there is one.
+release is +1. Random takes any run; the oracle one that solves the task, if there is one. The majority vote
+asks no model: it takes a run whose answer most runs of the task give; runs without an answer do not vote, and
+where none has one, all stand.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,29 +32,34 @@ class RuleResult:
     averaged: float
     lowest: int
 
+    def as_json(self) -> dict[str, Any]:
+        """Both ways to break ties."""
+        return {"averaged": self.averaged, "lowest_index": self.lowest}
+
 
 @dataclass(frozen=True, slots=True)
 class BestOfN:
     """One model's selections by rule over `tasks` tasks of `runs` trajectories together; `random` (expected)
-    and `oracle` tasks solved."""
+    and `oracle` tasks solved, and those by `majority` vote of the answers, None where no run has one."""
 
     tasks: int
     runs: int
     random: float
     oracle: int
+    majority: RuleResult | None
     rules: dict[str, RuleResult]
 
     def as_json(self) -> dict[str, Any]:
         """Counts, and both ways to break ties under the name of each rule."""
-        rules = {
-            name: {"averaged": one.averaged, "lowest_index": one.lowest} for name, one in self.rules.items()
-        }
         numbers = {name: getattr(self, name) for name in ("tasks", "runs", "random", "oracle")}
-        return {**numbers, **rules}
+        vote = None if self.majority is None else self.majority.as_json()
+        rules = {name: one.as_json() for name, one in self.rules.items()}
+        return {**numbers, "majority_vote": vote, **rules}
 
 
-def best_of_n(released: ReleasedLabels, said: Predictions) -> BestOfN:
-    """Selection among the runs of each task, of one model on one part of a release."""
+def best_of_n(released: ReleasedLabels, said: Predictions, answers: Sequence[str]) -> BestOfN:
+    """Selection among the runs of each task, of one model on one part of a release; `answers` (R,), equal
+    where two runs give the same ("": none)."""
     n = released.n_tasks
     solved = (released.outcome == 1).astype(np.float64)
     plus = np.bincount(released.record[said.steps == 1], minlength=released.n_records)
@@ -72,8 +81,16 @@ def best_of_n(released: ReleasedLabels, said: Predictions) -> BestOfN:
         runs=released.n_records,
         random=float(_means(released.task, solved, n).sum()),
         oracle=int(solvable.sum()),
+        majority=_selected(released, _votes(released, answers), solved) if any(answers) else None,
         rules={rule: _selected(released, score, solved) for rule, score in scores.items()},
     )
+
+
+def _votes(released: ReleasedLabels, answers: Sequence[str]) -> FloatArray:
+    """How many runs of its task give the answer of each run, (R,); 0 for a run without an answer."""
+    keys = list(zip(released.task.tolist(), answers, strict=True))
+    votes = Counter(key for key in keys if key[1])
+    return np.array([votes[key] for key in keys], dtype=np.float64)
 
 
 def _selected(released: ReleasedLabels, score: FloatArray, solved: FloatArray) -> RuleResult:

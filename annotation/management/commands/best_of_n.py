@@ -25,6 +25,9 @@ class Command(OperatorCommand):
                 part = model.overall
                 self.stdout.write(f"{model.name}: {counted(part.tasks, 'task')}, {counted(part.runs, 'run')}")
                 self.stdout.write(f"  {'random':<12}{part.random:.2f}\n  {'oracle':<12}{part.oracle}")
+                if part.majority is not None:
+                    vote = part.majority
+                    self.stdout.write(f"  {'majority':<12}{vote.averaged:.2f}  (lowest index: {vote.lowest})")
                 for rule, solved in part.rules.items():
                     self.stdout.write(f"  {rule:<12}{solved.averaged:.2f}  (lowest index: {solved.lowest})")
         self.summary(f"{counted(len(models), 'model')} on release {release.version}.")

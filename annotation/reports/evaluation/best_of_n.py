@@ -13,6 +13,7 @@ from annotation.core.scoring.best_of_n import BestOfN, best_of_n
 from annotation.models import Release
 from annotation.policies import Actor, require
 
+from ..shared.release_labels import answers
 from .leaderboard_entries import entries
 
 
@@ -28,23 +29,26 @@ class Selections:
 
 
 def selections(*, actor: Actor, release: Release) -> list[Selections]:
-    """Best-of-N of every model that has predictions of a release, by name. As many queries."""
+    """Best-of-N of every model that has predictions of a release, by name. Three queries, however many."""
     require(actor, "release.view", release)
-    known = entries(release)
+    known, said = entries(release), np.array(answers(release), dtype=object)
     released = known.released
     found = []
     for one in known.models:
         by_subset = {
-            released.subsets[place]: _selected(released, one.said, [place]) for place in sorted(one.covered)
+            released.subsets[place]: _selected(released, one.said, said, [place])
+            for place in sorted(one.covered)
         }
-        overall = _selected(released, one.said, one.covered)
+        overall = _selected(released, one.said, said, one.covered)
         found.append(Selections(one.name, overall, by_subset, len(one.covered) == len(released.subsets)))
     return found
 
 
-def _selected(released: ReleasedLabels, said: Predictions, places: Iterable[int]) -> BestOfN:
+def _selected(
+    released: ReleasedLabels, predicted: Predictions, said: np.ndarray, places: Iterable[int]
+) -> BestOfN:
     records = np.isin(released.subset, list(places))
-    return best_of_n(released.only(records), said.only(released, records))
+    return best_of_n(released.only(records), predicted.only(released, records), said[records].tolist())
 
 
 def as_json(release: Release, found: Iterable[Selections]) -> dict[str, Any]:

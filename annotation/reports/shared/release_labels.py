@@ -11,6 +11,7 @@ from typing import Any, Final
 from annotation.core.baseline import training
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
+from annotation.core.releases.details import ReleasedDetails, answer_digest
 from annotation.core.scoring import Predictions, ReleasedLabels, recalibration
 from annotation.models import PredictionSet, Release, ReleaseOutline, ReleaseRecord
 
@@ -49,6 +50,16 @@ def outline(release: Release) -> ReleaseIndex:
     if kept.method != METHOD:
         return ReleaseIndex(released, blind=kept.blind, kept=True)
     return ReleaseIndex(released, kept.baseline, kept.stacked, fitted=True, blind=kept.blind, kept=True)
+
+
+def answers(release: Release) -> tuple[str, ...]:
+    """The answer of each record (`ReleasedDetails.answers`): from the outline in one query; without its
+    details from all records. Raises Conflict on a damaged record."""
+    kept = ReleaseOutline.objects.filter(release=release).values_list("details", flat=True).first()
+    details = None if kept is None else ReleasedDetails.unpacked(bytes(kept))
+    if details is not None:
+        return details.answers
+    return tuple(answer_digest(record.get("answer_text")) for record in records(release))
 
 
 def records(release: Release) -> Iterator[dict[str, Any]]:

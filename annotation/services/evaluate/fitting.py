@@ -32,6 +32,7 @@ from annotation.reports.shared import release_labels as report
 from annotation.reports.shared.release_labels import METHOD
 
 from ..job_lease import passed
+from ..release.outline import outline as keep_outline
 
 PATIENCE = timedelta(minutes=10)
 """So long is waited for a worker to have fitted, before another is asked."""
@@ -120,6 +121,7 @@ def _fit(release_id: uuid.UUID) -> None:
     }
     together = _stacked(released, predictions) if anew or fitted or outline.stacked is None else None
     _write(release, rows, fitted, together, anew)
+    keep_outline(release)  # with the answers that best-of-N counts
     if outline.blind is None:
         blind = packed_blind(released, report.records(release))
         ReleaseOutline.objects.filter(release=release).update(blind=blind)

@@ -40,7 +40,8 @@ def statistics(*, actor: Actor, release: Release) -> ReleaseStatistics:
     """The statistics of a release. One query and those of the permission, once its outline is kept. Raises
     Conflict on a damaged record."""
     require(actor, "release.view", release)
-    return release_statistics(outline(release).labels)
+    kept = outline(release)
+    return release_statistics(kept.labels, kept.details)
 
 
 def _made(release: Release) -> ComparedRelease:

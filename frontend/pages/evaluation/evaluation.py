@@ -115,6 +115,10 @@ def _row(name: str, part: BestOfN, drawn: str) -> dict[str, Any]:
         "part": part,
         "random": part.random / n,
         "oracle": part.oracle / n,
+        "vote": None
+        if part.majority is None
+        else {"share": part.majority.averaged / n, "lowest": part.majority.lowest},
+        "vote_at": None if part.majority is None else at(part.majority.averaged),
         "rules": [
             {"title": TITLES[rule], "share": one.averaged / n, "lowest": one.lowest}
             for rule, one in part.rules.items()

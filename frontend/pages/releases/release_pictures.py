@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.core.releases.statistics import LengthBin, ReleaseStatistics
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.core.releases.statistics import LengthBin, ModelSuccess, ReleaseStatistics, RootReasons
 from annotation.core.vocabulary import PLAIN_SIGNS, VALUE_NAMES, VALUES
 from frontend.rendering import charts
+from frontend.templatetags.tristep import reason_title
 
 SHOWN_PARTS = 24
 """So many rows of policy models stand in the picture; the others are folded."""
+
+OUTCOMES = {
+    1: gettext_lazy("success"),
+    0: gettext_lazy("neither"),
+    -1: gettext_lazy("failure"),
+}
 
 
 def distribution(counts: Mapping[Any, int]) -> dict[str, Any]:
@@ -45,8 +56,61 @@ def pictures(figures: ReleaseStatistics) -> dict[str, Any]:
         "statistics": figures,
         "parts": parts[:SHOWN_PARTS],
         "more_parts": parts[SHOWN_PARTS:],
+        "by_outcome": [
+            {
+                "row": row,
+                "first": at > 0 and figures.by_outcome[at - 1].subset != row.subset,
+                "title": OUTCOMES[row.outcome],
+                "steps": distribution(row.steps),
+            }
+            for at, row in enumerate(figures.by_outcome)
+        ],
+        "success": _success(figures.models),
+        "reasons": _reasons(figures.root_reasons),
         "lengths": _bars(figures.lengths, figures.records),
         "first_errors": _bars([*figures.first_errors, *_none(figures)], figures.records),
+    }
+
+
+def _success(models: Sequence[ModelSuccess]) -> dict[str, Any]:
+    """The success rate of each policy model as a dot, the share of +1 among its steps as a hollow one."""
+    values = [value for one in models for value in (one.success_rate, one.plus_share) if value is not None]
+    on = charts.scale(values)
+    return {
+        "ticks": [{"value": tick, "x": on.at(tick)} for tick in on.ticks],
+        "rows": [
+            {
+                "model": one,
+                "dot": charts.dot(on, one.success_rate, None, None),
+                "plus": None if one.plus_share is None else on.at(one.plus_share),
+            }
+            for one in models
+        ],
+    }
+
+
+def _reasons(rows: Sequence[RootReasons]) -> dict[str, Any]:
+    """Reason codes in columns, the errors of each policy model and subset in rows; nothing where nobody gave
+    a reason."""
+    every = Counter[str]()
+    for row in rows:
+        every.update(row.reasons)
+    codes = [code for code, n in every.items() if n]
+    if not any(codes):
+        return {}
+    return {
+        "titles": [reason_title(code) if code else _("no reason given") for code in codes],
+        "rows": [
+            {
+                "row": row,
+                "errors": row.reasons.total(),
+                "cells": [
+                    {"title": reason_title(code) if code else _("no reason given"), "n": row.reasons[code]}
+                    for code in codes
+                ],
+            }
+            for row in rows
+        ],
     }
 
 
