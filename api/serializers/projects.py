@@ -140,6 +140,11 @@ class Progress(Output):
     all = SubsetProgress()
     subsets = SubsetProgress(many=True)
     annotators = AnnotatorProgress(many=True, source="team")
+    left = serializers.IntegerField(help_text="Labellings that are still to be submitted.")
+    pace = serializers.FloatField(allow_null=True, help_text="Submissions a day over the last fortnight.")
+    projected_end = serializers.DateTimeField(
+        allow_null=True, help_text="When the last labelling is submitted at this pace."
+    )
 
 
 class AuditEvent(Output):

@@ -91,6 +91,7 @@ def state_names() -> dict[str, str]:
         "discussed": gettext("discussed"),
         "majority": gettext("by majority"),
         "untouched": gettext("unclaimed"),
+        "awaiting": gettext("waiting for another annotator"),
         Role.ANNOTATOR: gettext("annotator"),
         Role.ADJUDICATOR: gettext("adjudicator"),
         Role.ADMIN: gettext("admin"),

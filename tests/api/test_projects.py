@@ -91,7 +91,9 @@ def test_progress_is_for_admins(by: Callers, cast: Cast) -> None:
     label_next(cast.ann, cast.project)
     seen = ok(by.admin.get("/projects/bench/progress/"))
     assert seen["all"]["total"] == 3
-    assert seen["subsets"][0]["by_state"]["untouched"] == 2
+    states = seen["subsets"][0]["by_state"]
+    assert (states["untouched"], states["awaiting"], states["labelling"]) == (2, 1, 0)
+    assert seen["left"] == 5 and seen["pace"] == 1.0 and seen["projected_end"] is not None
     assert {row["username"]: row["submitted"] for row in seen["annotators"]} == {
         "ann": 1,
         "ben": 0,

@@ -29,16 +29,16 @@ from tests.services.publishing import freeze, publish
 
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
 PAGES = {
-    "home of an annotator": ("ann", "home", 12),
-    "home of an adjudicator": ("judith", "home", 11),
-    "home of an admin": ("admin", "home", 11),
+    "home of an annotator": ("ann", "home", 14),
+    "home of an adjudicator": ("judith", "home", 13),
+    "home of an admin": ("admin", "home", 13),
     "projects": ("ann", "projects", 6),
     "people": ("root", "people", 5),
     "notices": ("judith", "notices", 6),
     "profile": ("ann", "profile", 4),
     "overview for an annotator": ("ann", "project", 8),
     "overview for an adjudicator": ("judith", "project", 6),
-    "overview for an admin": ("admin", "project", 12),
+    "overview for an admin": ("admin", "project", 18),
     "settings": ("admin", "project-settings", 12),
     "guidelines": ("ann", "guidelines", 10),
     "look again": ("admin", "look-again", 14),

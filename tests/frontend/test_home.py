@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.utils import timezone
 
 from annotation.core.vocabulary import TrajectoryState
-from annotation.models import Trajectory
+from annotation.models import Assignment, Project, Trajectory
+from annotation.policies import OPERATOR
+from annotation.services import projects
 from tests import people
 
 
@@ -54,6 +57,22 @@ def test_admin_sees_progress_and_imports_under_way(browse, cast, at, text):
     page = text(browse("admin").get(at("home")))
     assert "1 of 2 trajectories resolved" in page
     assert at("import-detail", "bench", waiting.pk) in page
+
+
+def test_home_of_an_admin_says_what_waits_in_each_project_and_those_with_something_first(
+    browse, cast, at, text
+):
+    people.import_records(cast.project, 3)
+    people.make_disputed(cast)
+    claim = people.claim(cast.cleo, cast.project)
+    Assignment.objects.filter(pk=claim.pk).update(warned_at=timezone.now())
+    projects.create_project(actor=OPERATOR, name="A quiet one", slug="a-quiet-one")
+    people.make_member(Project.objects.get(slug="a-quiet-one"), cast.admin, "admin")
+    page = text(browse("admin").get(at("home")))
+    assert "1 dispute is waiting for an adjudicator." in page and at("adjudication-queue", "bench") in page
+    assert "1 claim is unused and ends soon." in page and at("claims", "bench") in page
+    assert "4 left to label" in page
+    assert page.index("Project bench") < page.index("A quiet one")
 
 
 def test_home_lists_the_roles_held_in_one_order(browse, cast, at):

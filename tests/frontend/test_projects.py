@@ -131,6 +131,26 @@ def test_overview_shows_progress_to_admins_alone(browse, cast, at, text):
     assert "Label the next one" in text(browse("ann").get(at("project", "bench")))
 
 
+def test_overview_tiles_lead_on_and_tell_who_waits_from_what_somebody_holds(browse, cast, at, text):
+    people.import_records(cast.project, 4)
+    people.make_disputed(cast)
+    people.label_next(cast.ann, cast.project)
+    people.claim(cast.cleo, cast.project)
+    page = text(browse("admin").get(at("project", "bench")))
+    tiles = page.partition('<dl class="stats stats--tiles">')[2].partition("</dl>")[0]
+    words = " ".join(re.sub(r"<[^>]+>", " ", tiles).split())
+    assert words.startswith("Disputed 1 1 without an adjudicator Cohen’s κ") and "Left to label 5" in words
+    assert "1 claimed, 4 free" in words and "Pace 3.0" in words and "at this pace" in words
+    for name in ("adjudication-queue", "agreement", "trajectories", "claims"):
+        assert at(name, "bench") in tiles
+    legend = page.partition('class="legend">')[2].partition("</ul>")[0]
+    found = " ".join(re.sub(r"<[^>]+>", " ", legend).split())
+    # cleo holds the one that ann has labelled
+    assert found == "disputed 1 labelling 1 unclaimed 2"
+    for who in ("ann", "judith"):
+        assert "stats--tiles" not in text(browse(who).get(at("project", "bench")))
+
+
 def test_navigation_is_each_roles_own(browse, at, text):
     expected = {
         "ann": {"project", "work", "guidelines"},

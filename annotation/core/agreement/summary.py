@@ -23,6 +23,12 @@ Figures = dict[str, Measure]
 """Measures by the name of their figure, in the order of `figures.FIGURES`."""
 
 
+def headline_of(n_annotators: int) -> str:
+    """The name of the figure to go by: α with more than two annotators, because the mean of their pairs' κ
+    falls with their number at equal quality and leaves out pairs for which κ is undefined."""
+    return "alpha" if n_annotators > 2 else "kappa"
+
+
 @dataclass(frozen=True, slots=True)
 class PairSummary:
     """One pair of annotators; `confusion` has annotator `first` in its rows, `second` in its columns.
@@ -57,9 +63,8 @@ class Summary:
 
     @property
     def headline(self) -> str:
-        """The name of the figure to go by: α with more than two annotators, because the mean of their pairs'
-        κ falls with their number at equal quality and leaves out pairs for which κ is undefined."""
-        return "alpha" if self.n_annotators > 2 else "kappa"
+        """The name of the figure to go by."""
+        return headline_of(self.n_annotators)
 
     @property
     def table(self) -> IntArray:

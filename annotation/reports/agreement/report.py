@@ -21,11 +21,12 @@ from django.utils.functional import SimpleLazyObject
 
 from annotation import models as m
 from annotation.core.agreement.counts import Counts
+from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.pair_counts import CountedRows
-from annotation.core.agreement.summary import Summary, summarise
+from annotation.core.agreement.summary import Summary, figure_of, headline_of, summarise
 from annotation.core.errors import Invalid
-from annotation.core.figures.measure import figures_json
-from annotation.core.i18n import translatable
+from annotation.core.figures.measure import Measure, figures_json
+from annotation.core.i18n import Translatable, translatable
 from annotation.core.influence.experiment import ARMS, Arm
 from annotation.core.vocabulary import RESOLVED, VALUES, AssignmentState, TrajectoryState
 from annotation.models.data import with_trajectories
@@ -208,6 +209,19 @@ def agreement(
         pictures=found.pictures,
         with_people=view.with_people,
     )
+
+
+def headline(*, viewer: Actor, project: m.Project) -> tuple[Translatable, Measure, str]:
+    """The figure to go by of all labels of steps: its title, its value with the interval, and its name. As
+    many queries as `view_of`."""
+    view, kept = view_of(viewer, project)
+
+    def make() -> tuple[Translatable, Measure, str]:
+        counts = SelectedCounts.of(view, parse(view, {})).steps
+        name = headline_of(len(np.union1d(counts.first, counts.second)))
+        return FIGURES[name].title, figure_of(counts, name), name
+
+    return kept.result(("headline", view.state), make)
 
 
 def parse_cut(view: LabelView, by: str) -> str:

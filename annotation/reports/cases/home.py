@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from annotation import policies
 from annotation.core.vocabulary import (
@@ -30,7 +30,7 @@ from annotation.models import (
 from annotation.policies.rechecks import askable
 
 from ..work.my_progress import OwnWork, own_work, with_progress
-from .disputes import to_decide
+from .disputes import to_decide, untaken
 
 OPEN_SHOWN = 5
 PROJECTS_SHOWN = 30
@@ -41,8 +41,10 @@ UNFINISHED_IMPORTS = (ImportState.UPLOADED.value, ImportState.QUEUED.value, Impo
 class ProjectWork:
     """One project on the home page: what this person can do in it now.
 
-    `counts` (state → trajectories) is filled for admins alone; `can_claim` for annotators; `disputes` (cases
-    nobody has, not labelled by this person) and `cases` (their own open ones) for adjudicators.
+    `can_claim` is for annotators; `disputes` (cases nobody has, not labelled by this person) and `cases`
+    (their own open ones) for adjudicators. For admins alone: `counts` (state → trajectories), `untaken`
+    (disputes that nobody has), `left` (labellings to be submitted), and `ending`, the claims that end soon
+    because nobody uses them.
     """
 
     project: Project
@@ -54,6 +56,20 @@ class ProjectWork:
     cases: list[Adjudication] = field(default_factory=list)
     imports: list[ImportFile] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+    untaken: int = 0
+    left: int = 0
+    ending: int = 0
+
+    @property
+    def waits(self) -> bool:
+        """Whether anything waits for this person."""
+        own = bool(self.open or self.own.open or self.cases or self.imports)
+        return own or self.can_claim or bool(self.disputes or self.untaken or self.ending or self.complete)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every trajectory is resolved, and a release can be frozen (admins)."""
+        return self.total > 0 and self.resolved == self.total and not self.left
 
     @property
     def total(self) -> int:
@@ -67,7 +83,8 @@ class ProjectWork:
 
 
 def waiting_for(user: User) -> list[ProjectWork]:
-    """The projects of a person, the first 30 by name, with what waits in each. At most nine queries."""
+    """The projects of a person, the first 30 by name, with what waits in each: those where something does
+    come first. At most eleven queries."""
     projects = list(policies.visible(user, Project.objects.all())[:PROJECTS_SHOWN])
     memberships = {row.project_id: row for row in _memberships(user, projects)}
     cards = {}
@@ -82,7 +99,7 @@ def waiting_for(user: User) -> list[ProjectWork]:
     _own_work(user, cards)
     _disputes(user, {pk: card for pk, card in cards.items() if Role.ADJUDICATOR in card.roles})
     _for_admins(user, {pk: card for pk, card in cards.items() if Role.ADMIN in card.roles})
-    return list(cards.values())
+    return sorted(cards.values(), key=lambda card: not card.waits)
 
 
 def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership]:
@@ -139,10 +156,18 @@ def _for_admins(user: User, cards: dict[int, ProjectWork]) -> None:
     rows = Trajectory.objects.filter(project__in=cards, live=True).values(
         "project", state_name=policies.shown_state(user)
     )
-    for row in rows.annotate(n=Count("pk")).order_by():
+    free = Sum("free_slots", filter=Q(state=TrajectoryState.LABELLING), default=0)
+    for row in rows.annotate(n=Count("pk"), free=free).order_by():
         states[row["project"]][row["state_name"]] = row["n"]
+        cards[row["project"]].left += row["free"]
     for pk, counts in states.items():
         cards[pk].counts = counts
+    claims = Assignment.objects.filter(project__in=cards, state=AssignmentState.OPEN).values("project")
+    for row in claims.annotate(n=Count("pk"), ending=Count("warned_at")).order_by():
+        cards[row["project"]].left += row["n"]
+        cards[row["project"]].ending = row["ending"]
+    for row in untaken(cards).values("project").annotate(n=Count("pk")).order_by():
+        cards[row["project"]].untaken = row["n"]
     running = policies.visible(
         user, ImportFile.objects.filter(project__in=cards, state__in=UNFINISHED_IMPORTS)
     )

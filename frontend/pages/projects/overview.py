@@ -11,7 +11,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import policies
 from annotation.core.vocabulary import Role
+from annotation.reports.agreement import report as agreement
 from annotation.reports.cases import disputes, home
 from annotation.reports.work import first_steps, progress
 from annotation.reports.work.my_progress import own_work
@@ -72,6 +74,13 @@ def close_first_steps(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("frontend:project", slug)
 
 
+def _tiles(opened: ProjectPage) -> dict[str, Any]:
+    """The figure of agreement to go by, and the disputes that no adjudicator has."""
+    title, measure, _name = agreement.headline(viewer=opened.user, project=opened.project)
+    untaken = policies.visible(opened.user, disputes.untaken([opened.project.pk]))
+    return {"agreement_title": title, "agreement": measure, "untaken": untaken.count()}
+
+
 @require_GET
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: progress and team. Annotators: their own work. Adjudicators: what waits for them."""
@@ -90,6 +99,8 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         context["first_steps"] = _first_steps(opened)
         figures = progress.progress(actor=user, project=project)
         context["progress"] = figures
+        if figures.all.total:
+            context |= _tiles(opened)
         context["states"] = progress.STATES_IN_ORDER
         context["rows"] = [
             {
