@@ -163,11 +163,11 @@ def _for_admins(user: User, cards: dict[int, ProjectWork]) -> None:
     for pk, counts in states.items():
         cards[pk].counts = counts
     claims = Assignment.objects.filter(project__in=cards, state=AssignmentState.OPEN).values("project")
-    for row in claims.annotate(n=Count("pk"), ending=Count("warned_at")).order_by():
-        cards[row["project"]].left += row["n"]
-        cards[row["project"]].ending = row["ending"]
-    for row in untaken(cards).values("project").annotate(n=Count("pk")).order_by():
-        cards[row["project"]].untaken = row["n"]
+    for claimed in claims.annotate(n=Count("pk"), ending=Count("warned_at")).order_by():
+        cards[claimed["project"]].left += claimed["n"]
+        cards[claimed["project"]].ending = claimed["ending"]
+    for disputed in untaken(cards).values("project").annotate(n=Count("pk")).order_by():
+        cards[disputed["project"]].untaken = disputed["n"]
     running = policies.visible(
         user, ImportFile.objects.filter(project__in=cards, state__in=UNFINISHED_IMPORTS)
     )
