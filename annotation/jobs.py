@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 def run_import(source_id: int) -> None:
     """Import a received file; what is wrong with it stands in its row."""
     try:
-        ingest.run_import(source_id=source_id, resumable=True)
+        label.run_import(source_id=source_id, resumable=True)
     except ImportRefused as refused:
         log.info("import %s refused: %s errors", source_id, refused.report.get("count"))
     except TristepError as stopped:

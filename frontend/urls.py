@@ -29,6 +29,7 @@ from frontend.pages.work import (
     claims,
     first_reading,
     imports,
+    label_imports,
     messages,
     my_work,
     own_consensus,
@@ -109,6 +110,7 @@ project = [
 
 data = [
     page(PROJECT + "import/", imports.imports, "imports"),
+    page(PROJECT + "import/labels/", label_imports.label_imports, "label-imports"),
     page(PROJECT + "import/discard-previews/", imports.discard_previews, "imports-discard"),
     page(PROJECT + "import/status/", imports.status, "import-status"),
     page(PROJECT + "import/<int:pk>/", imports.detail, "import-detail"),

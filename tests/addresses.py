@@ -63,6 +63,7 @@ def _pages() -> Iterator[Address]:
         yield Address(f + "claims-take-back", slug, whose, body=chosen(whose))
     yield Address(f + "cases-take-back", slug, body=chosen("case"))
     yield Address(f + "imports-discard", slug)
+    yield Address(f + "label-imports", slug)
     yield Address(f + "guidelines-edit", slug, body={"text": "New", "began": "1"})
     yield from looks(f, "look-again-undo", "1")
     yield Address(f + "subset", pk("subset", of_project=True), body=seen("subset", suspend_on_user_turn="on"))
@@ -245,8 +246,9 @@ def _api() -> Iterator[Address]:
     yield Address(a + "invitation-link", pk("invitation", of_project=True))
     yield Address(a + "imports", slug)
     yield Address(a + "imports-archive", slug)
+    yield Address(a + "imports-labels", slug)
     yield Address(a + "import", pk("import"))
-    for name in ("import-abandon", "import-preview", "import-start"):
+    for name in ("import-abandon", "import-preview", "import-label-preview", "import-start"):
         yield Address(a + name, pk("import"))
     yield Address(a + "import-suggestions", pk("import"), body={"judge": "J"})
     for place in ("shared", "dispute", "waiting", "seen", "held", "left", "free"):

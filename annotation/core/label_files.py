@@ -27,6 +27,8 @@ from .jsonio.jsonlines import MAX_RECORD_BYTES, RecordError, read_records
 from .vocabulary import VALUES, is_value
 
 FAILED_PREFIX: Final = "llm_annotate_failed"
+LABEL_FORMAT: Final = "labels"
+"""The format of an import that is a label file; no importer of trajectories has this name."""
 MAX_FILE: Final = 100 * 1024 * 1024
 # the file, and the form around it
 MAX_REQUEST: Final = MAX_FILE + 64 * 1024

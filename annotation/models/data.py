@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.label_files import LABEL_FORMAT
 from annotation.core.trajectories.trajectory import SourceLabel
 from annotation.core.vocabulary import RESOLVED, ImportState, TrajectoryState
 
@@ -26,10 +27,13 @@ class ImportFile(JobFields):
     (English words: how many) and `left_out` names what the file has and the trajectories have not;
     `standalone_turns_count` are the new records whose user turns are tasks of their own
     (core.trajectories.conversation_turns).
+
+    A file of a person's labels (`format` is `LABEL_FORMAT`) has in `options` whose they are, and in `subset`
+    where its records are looked for: empty for everywhere. `created_count` is its labelled trajectories.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
-    subset = models.ForeignKey(Subset, on_delete=models.CASCADE, related_name="imports")
+    subset = models.ForeignKey(Subset, on_delete=models.CASCADE, related_name="imports", null=True)
     filename = models.CharField(max_length=255)
     stored_as = models.CharField(max_length=255, blank=True)
     format = models.CharField(max_length=40, blank=True)
@@ -74,17 +78,28 @@ class ImportFile(JobFields):
             models.CheckConstraint(
                 condition=Q(state__in=[state.value for state in ImportState]), name="import_state_known"
             ),
+            models.CheckConstraint(
+                condition=Q(subset__isnull=False) | Q(format=LABEL_FORMAT), name="import_of_runs_has_a_subset"
+            ),
         )
 
     def __str__(self) -> str:
         return self.filename
 
     @property
+    def target(self) -> Subset:
+        """The subset that a file of trajectories comes into."""
+        assert self.subset is not None
+        return self.subset
+
+    @property
     def offers_suspension(self) -> bool:
         """Whether to suggest suspension of error runs at user messages, which its subset does not have yet:
         most of what it brought are tasks in turns that stand alone."""
+        if self.format == LABEL_FORMAT:
+            return False
         brought = self.created_count + self.replaced_count
-        return self.standalone_turns_count * 2 > brought and not self.subset.suspend_on_user_turn
+        return self.standalone_turns_count * 2 > brought and not self.target.suspend_on_user_turn
 
 
 class Task(models.Model):

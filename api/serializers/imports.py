@@ -9,10 +9,12 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.core.label_files import LabelLine
 from annotation.core.vocabulary import ImportState
 from annotation.importers import FORMATS
 from annotation.importers.preview import FilePreview
 from annotation.models import ImportFile
+from annotation.services.label.uploads import MAX_NAME
 
 from .base import Output, Query, Sentence, words
 
@@ -39,7 +41,9 @@ class Import(Output):
 
     id = serializers.IntegerField()
     state = serializers.ChoiceField(choices=IMPORT_STATES)
-    subset = serializers.CharField(source="subset.name")
+    subset = serializers.CharField(
+        source="subset.name", default="", help_text="Empty for labels that are looked up in all subsets."
+    )
     filename = serializers.CharField()
     format = serializers.CharField()
     sha256 = serializers.CharField()
@@ -166,6 +170,63 @@ class UploadForm(ImportOptions):
     """A file with its options."""
 
     file = serializers.FileField(allow_empty_file=True)
+
+
+class LabelOptions(Query):
+    """Options of a label file: whose labels they are, and where their records are."""
+
+    annotator = serializers.CharField(
+        required=False, default="", max_length=150, help_text="The user name of an annotator of the project."
+    )
+    name = serializers.CharField(
+        required=False,
+        default="",
+        max_length=MAX_NAME,
+        help_text="Instead: the name of somebody who gets an account that nobody can sign in to. The same "
+        "name again is the same person.",
+    )
+    subset = serializers.CharField(
+        required=False, default="", max_length=64, help_text="By default records are looked up in all."
+    )
+    preview = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Only store the file: look at its preview, then start the import.",
+    )
+
+
+class RawLabelOptions(LabelOptions):
+    """The options of a raw upload."""
+
+    filename = serializers.CharField(required=False, max_length=255)
+
+
+class LabelUpload(LabelOptions):
+    """A label file with its options."""
+
+    file = serializers.FileField(allow_empty_file=True)
+
+
+class PreviewedLine(Output):
+    """A line of a label file, without its labels."""
+
+    line = serializers.IntegerField()
+    record_id = serializers.CharField()
+    steps = serializers.SerializerMethodField(help_text="How many steps it labels.")
+
+    def get_steps(self, line: LabelLine) -> int:
+        """The number of step labels."""
+        return len(line.step_labels)
+
+
+class LabelPreview(Output):
+    """A preview of a label file from its beginning. Nothing of it is imported yet."""
+
+    records = serializers.IntegerField()
+    steps = serializers.IntegerField()
+    whole = serializers.BooleanField(help_text="Whether the file was read to its end.")
+    lines = PreviewedLine(many=True)
+    errors = ImportError_(many=True)  # type: ignore[assignment]
 
 
 class Discarded(Output):

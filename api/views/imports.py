@@ -13,10 +13,11 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.core.label_files import MAX_REQUEST
 from annotation.importers.options import ReadOptions
 from annotation.models import ImportFile, Project, User
 from annotation.policies import require, visible
-from annotation.services import ingest, suggest
+from annotation.services import ingest, label, suggest
 
 from ..parsers import FormData, RawFile, RawJSONLines, Upload
 from ..serializers import imports as shapes
@@ -34,6 +35,10 @@ RAW_OPTIONS = [
     OpenApiParameter("policy_model_at", str, description="Raw uploads: as in the form."),
     OpenApiParameter("redact", bool, description="Raw uploads: as in the form."),
 ]
+LABEL_OPTIONS = [
+    OpenApiParameter(name, str, description="Raw uploads: as in the form.")
+    for name in ("filename", "annotator", "name", "subset")
+] + [OpenApiParameter("preview", bool, description="Raw uploads: as in the form.")]
 
 
 class Imports(ProjectView):
@@ -83,6 +88,66 @@ class Imports(ProjectView):
         return Response(
             shapes.Import(source).data, status=status.HTTP_202_ACCEPTED, headers={"Location": where}
         )
+
+
+class LabelFiles(ProjectView):
+    """`/projects/<slug>/imports/labels/`"""
+
+    noun = "imports"
+    parser_classes = [FormData, RawFile, RawJSONLines]
+    throttle_scope = "costly"
+
+    @staticmethod
+    def receives_files(user: User, slug: str) -> int:
+        """The permission to import, and the largest size: asked before the body is read."""
+        require(user, "import", fetch(user, Project.objects.all(), slug=slug))
+        return MAX_REQUEST
+
+    @extend_schema(
+        summary="Import a person's labels",
+        parameters=LABEL_OPTIONS,
+        request={
+            "multipart/form-data": shapes.LabelUpload,
+            "application/octet-stream": OpenApiTypes.BINARY,
+            "application/x-ndjson": OpenApiTypes.BINARY,
+        },
+        responses={202: shapes.Import},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Send a label file: as a form, or as the whole body with its options in the query. For admins. It
+        becomes the submitted work of one person in the background, all of it or nothing: follow the address
+        in `Location`."""
+        project = self.project()
+        require(self.user, "import", project)
+        file, options = self.uploaded(raw=shapes.RawLabelOptions, form=shapes.LabelOptions)
+        source = label.receive_labels(
+            actor=self.user,
+            project=project,
+            filename=file.name or "upload",
+            chunks=file.chunks(),
+            annotator=options["annotator"],
+            name=options["name"],
+            subset=options["subset"],
+            enqueue=not options["preview"],
+        )
+        where = reverse("api:import", args=[source.pk])
+        return Response(
+            shapes.Import(source).data, status=status.HTTP_202_ACCEPTED, headers={"Location": where}
+        )
+
+
+class LabelPreview(View):
+    """`/imports/<id>/label-preview/`"""
+
+    noun = "imports"
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Preview an import of labels", responses=shapes.LabelPreview)
+    def get(self, request: Request, pk: int) -> Response:
+        """A preview of a waiting label file from its beginning: at most 200 lines are read, and no label is
+        shown. For admins."""
+        preview = label.look_at_labels(actor=self.user, source=_found(self, pk))
+        return Response(shapes.LabelPreview(preview).data)
 
 
 class Archives(ProjectView):

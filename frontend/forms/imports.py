@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -10,9 +11,11 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import Invalid
+from annotation.core.label_files import MAX_FILE
 from annotation.importers import FORMATS
 from annotation.importers.options import ReadOptions
 from annotation.language import translated
+from annotation.services.label.uploads import MAX_NAME
 
 _LINE = re.compile(r"^\s*(\d{1,9})\s*[=:]\s*(\S.*?)\s*$")
 
@@ -80,6 +83,41 @@ class ImportForm(forms.Form):
                 )
             names[int(match[1])] = match[2][:120]
         return names
+
+
+class LabelImportForm(forms.Form):
+    """A file of a person's labels, and whose they are."""
+
+    file = forms.FileField(
+        label=_("File"),
+        allow_empty_file=True,
+        help_text=_(
+            "JSON Lines: record_id, step_labels and final_label in each line; explanations become notes."
+        ),
+    )
+    annotator = forms.ChoiceField(label=_("Annotator"), required=False)
+    name = forms.CharField(
+        label=_("Name of somebody new"),
+        max_length=MAX_NAME,
+        required=False,
+        help_text=_("For labels of a person who has no account here. Nobody can sign in as them."),
+    )
+    subset = forms.ChoiceField(label=_("Subset"), required=False)
+
+    def __init__(
+        self, *args: Any, members: Iterable[tuple[str, str]], subsets: Iterable[str], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["annotator"].choices = [("", _("Somebody new")), *members]  # type: ignore[attr-defined]
+        everywhere = ("", _("Look up each record in all subsets"))
+        self.fields["subset"].choices = [everywhere, *((name, name) for name in subsets)]  # type: ignore[attr-defined]
+
+    def clean_file(self) -> UploadedFile:
+        """A file that can be read whole."""
+        file: UploadedFile = self.cleaned_data["file"]
+        if (file.size or 0) > MAX_FILE:
+            raise forms.ValidationError(_("A file of labels may have at most 100 MB."))
+        return file
 
 
 class OptionsForm(forms.Form):

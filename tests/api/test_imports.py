@@ -9,9 +9,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.core.errors import ImportRefused
 from annotation.models import ImportFile, Trajectory
-from annotation.services import ingest
+from annotation.services import ingest, label
 from tests.callers import Caller
-from tests.people import Cast, import_file, jsonl, make_record, make_records
+from tests.people import Cast, import_file, import_records, jsonl, make_record, make_records
+from tests.services.long_writes import lines
 from tests.services.receiving import stored
 
 from .conftest import Callers
@@ -144,3 +145,23 @@ def test_import_over_the_limit_is_413_before_it_is_read(by: Callers, settings: A
     refused(form(by.admin, b"x" * 1000), 413, "too_large")
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     refused(by.admin.patch("/me/", {"display_name": "x" * 1000}), 413, "too_large")
+
+
+def test_labels_are_previewed_and_imported_as_those_of_one_person(by: Callers, cast: Cast) -> None:
+    rows = import_records(cast.project, make_records(2, steps=2))
+    query, address = (
+        "?annotator=ann&preview=true&filename=ann.jsonl",
+        f"/api/v1{IMPORTS}labels/",
+    )
+    sent = {"data": lines(rows).read(), "content_type": "application/x-ndjson"}
+    made = ok(by.admin.client.post(address + query, **sent), 202)
+    assert (made["format"], made["subset"], made["state"]) == ("labels", "", "uploaded")
+    seen = ok(by.admin.get(f"/imports/{made['id']}/label-preview/"))
+    assert (seen["records"], seen["steps"], seen["lines"][0]["steps"], seen["errors"]) == (2, 4, 2, [])
+    refused(by.admin.get(f"/imports/{made['id']}/preview/"), 400, "label_file")
+    ok(by.admin.post(f"/imports/{made['id']}/start/"), 202)
+    label.run_import(source_id=made["id"])
+    assert ok(by.admin.get(f"/imports/{made['id']}/"))["created_count"] == 2
+    refused(by.admin.client.post(f"{address}?annotator=oscar", **sent), 400)
+    refused(by.ann.client.post(f"{address}?name=x", **sent), 403)
+    refused(by.oscar.client.post(f"{address}?name=x", **sent), 404)

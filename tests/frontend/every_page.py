@@ -22,9 +22,10 @@ from annotation.models import (
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
-from annotation.services import evaluate, ingest, projects
+from annotation.services import evaluate, ingest, label, projects
 from tests import people
 from tests.fixtures.judges import make_judge, start
+from tests.services.long_writes import lines
 from tests.services.publishing import freeze, publish
 
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
@@ -46,7 +47,9 @@ PAGES = {
     "search": ("admin", "search", 29),
     "audit log": ("admin", "audit", 19),
     "imports": ("admin", "imports", 8),
+    "imports of labels": ("admin", "label-imports", 9),
     "import": ("admin", "import-detail", 7),
+    "preview of labels": ("admin", "import-detail", 16),
     "preview of an import": ("admin", "import-detail", 7),
     "trajectories": ("admin", "trajectories", 13),
     "trajectory": ("admin", "trajectory", 26),
@@ -119,6 +122,14 @@ def fill(cast: people.Cast, many: int) -> None:
             chunks=[people.jsonl(people.make_records(many, steps=1 + many))],
             enqueue=False,
         )
+        label.receive_labels(
+            actor=cast.admin,
+            project=project,
+            filename="labels.jsonl",
+            chunks=[lines(list(Trajectory.objects.filter(project=project)[:many])).read()],
+            annotator="ann",
+            enqueue=False,
+        )
     for row in Judge.objects.filter(project=project):
         evaluate.score_judge(actor=OPERATOR, release=Release.objects.get(version="1.0"), judge=row)
 
@@ -178,6 +189,8 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
     if name == "import-detail":
         waits = {"state": ImportState.UPLOADED}
         files = ImportFile.objects.filter(project=cast.project)
+        of_labels = page == "preview of labels"
+        files = files.filter(format="labels") if of_labels else files.exclude(format="labels")
         files = files.filter(**waits) if page.startswith("preview") else files.exclude(**waits)
         return ("bench", files.first().pk)
     if name == "workshop-sample":

@@ -9,10 +9,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.core.errors import ImportRefused
 from annotation.core.vocabulary import ImportState
-from annotation.models import ImportFile, Trajectory
-from annotation.services import ingest
+from annotation.models import Assignment, ImportFile, Trajectory
+from annotation.services import ingest, label
 from tests import people
 from tests.frontend.beginning import seen
+from tests.services.long_writes import lines
 
 RECORDS = people.jsonl(people.make_records(2))
 BROKEN = b'{"messages": []}\n{broken\n'
@@ -202,3 +203,40 @@ def test_import_of_tasks_in_several_turns_offers_that_user_messages_suspend_erro
     row.subset.refresh_from_db()
     assert row.subset.suspend_on_user_turn
     assert offer not in text(client.get(url))
+
+
+# ── Labels ────────────────────────────────
+def test_labels_are_uploaded_looked_at_and_imported_on_a_tab_of_their_own(browse, cast, at, text):
+    rows = people.import_records(cast.project, people.make_records(2, steps=2))
+    client, page = browse("admin"), at("label-imports", "bench")
+    empty = text(client.get(page))
+    assert "No labels imported yet" in empty and at("label-imports", "bench") in text(
+        client.get(at("imports", "bench"))
+    )
+    sent = {"file": upload(lines(rows, -1).read(), "ann.jsonl"), "annotator": "ann"}
+    where = client.post(page, sent).url
+    preview = text(client.get(where))
+    assert "Nothing is imported yet." in preview and rows[0].record_id in preview and "−1" not in preview
+    assert not Assignment.objects.exists()
+    row = ImportFile.objects.get(filename="ann.jsonl")
+    client.post(at("import-start", "bench", row.pk))
+    label.run_import(source_id=row.pk)
+    done = text(client.get(where))
+    assert "Labelled trajectories" in done and "Ann" in done
+    assert cast.ann.assignments.filter(imported=True).count() == 2
+    assert "ann.jsonl" in text(client.get(page)) and "ann.jsonl" not in text(
+        client.get(at("imports", "bench"))
+    )
+
+
+def test_labels_with_errors_are_shown_by_line_and_cannot_be_imported(browse, cast, at, text):
+    rows = people.import_records(cast.project, people.make_records(1, steps=2))
+    client, page = browse("admin"), at("label-imports", "bench")
+    bad = lines(rows).read() + b'{"record_id": "<b>", "step_labels": {}, "final_label": 1}\n'
+    preview = text(client.get(client.post(page, {"file": upload(bad), "name": "Somebody"}).url))
+    assert "Record 2:" in preview and "is not in this project" in preview and "<b>" not in preview
+    assert "Import these labels" not in preview
+    nobody = client.post(page, {"file": upload(bad)})
+    assert nobody.status_code == 400 and "enter the name of somebody new" in text(nobody)
+    said = client.post(page, {"file": upload(b""), "name": "x"}, headers={"accept": "application/json"})
+    assert said.status_code == 400 and said.json()["fields"] == {"file": ["The file is empty."]}

@@ -91,7 +91,7 @@ class Command(OperatorCommand):
                 self.summary(_sentence(source))
                 if source.offers_suspension:
                     self.summary(
-                        f"{source.subset.name}: most of these are tasks in several turns that stand alone; "
+                        f"{source.target.name}: most of these are tasks in several turns that stand alone; "
                         "consider --suspend-on-user-turn, or the subset's setting."
                     )
         if options["json"]:
@@ -141,7 +141,7 @@ class Command(OperatorCommand):
             done = ingest.run_import(source_id=source.pk, progress=lambda done, _: bar.update(done - bar.n))
         if suspend:
             done.subset = projects.update_subset(
-                actor=OPERATOR, subset=done.subset, suspend_on_user_turn=True
+                actor=OPERATOR, subset=done.target, suspend_on_user_turn=True
             )
         return done
 
@@ -243,7 +243,7 @@ def _policy_models(pairs: list[str]) -> dict[int, str]:
 def _row(source: ImportFile) -> dict[str, Any]:
     return {
         "file": source.filename,
-        "subset": source.subset.name,
+        "subset": source.target.name,
         "format": source.format,
         "sha256": source.sha256,
         "new": source.created_count,

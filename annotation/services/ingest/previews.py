@@ -8,8 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import dispatch
-from annotation.core.errors import NotFound, StaleState
+from annotation.core.errors import Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
+from annotation.core.label_files import LABEL_FORMAT
 from annotation.core.vocabulary import ImportState
 from annotation.importers.options import ReadOptions
 from annotation.importers.preview import GATHER_BYTES, LOOKED_AT, FilePreview, preview
@@ -28,8 +29,10 @@ def look_at(*, actor: Actor, source: ImportFile, records: int = LOOKED_AT) -> Fi
     Nothing is written; no query.
     """
     require(actor, "import", source)
+    if source.format == LABEL_FORMAT:
+        raise Invalid(translatable("This is a file of labels."), code="label_file")
     names = {int(index): name for index, name in source.policy_models.items()}
-    with _bytes(source) as stream:
+    with opened(source) as stream:
         context = read_context(source.filename, names, gather_bytes=GATHER_BYTES)
         options = ReadOptions.of(source.options)
         return preview(stream, context, format=source.format, options=options, records=records)
@@ -60,7 +63,8 @@ def _begun() -> StaleState:
 
 
 @contextmanager
-def _bytes(source: ImportFile) -> Iterator[BinaryIO]:
+def opened(source: ImportFile) -> Iterator[BinaryIO]:
+    """The bytes of an import that has not ended. Raises NotFound when they are gone."""
     try:
         stream = stored_path(source).open("rb")
     except FileNotFoundError:

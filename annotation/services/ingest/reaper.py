@@ -58,6 +58,8 @@ def sweep(source: ImportFile) -> None:
                 Trajectory.objects.filter(pk__in=part),
             ):
                 rows._raw_delete(rows.db)
+    if source.subset_id is None:
+        return
     with transaction.atomic():
         Subset.objects.select_for_update(no_key=True).get(pk=source.subset_id)
         Task.objects.filter(

@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -82,7 +82,29 @@ def receive_file(
             translatable("Unknown format “{format}”; choose one of {known}.", format=format, known=names),
             fields={"format": translatable("One of {known}.", known=names)},
         )
-    name = escape(_base_name(filename))[:255] or "upload"
+
+    def columns(head: bytes) -> Mapping[str, object]:
+        return {
+            "format": format or sniff(head).name,
+            "subset": projects.ensure_subset(actor=actor, project=project, name=subset),
+            "replace": replace,
+            "policy_models": {str(index): model for index, model in (policy_models or {}).items()},
+            "options": options.as_dict(),
+        }
+
+    return receive(actor, project, filename, chunks, enqueue, columns)
+
+
+def receive(
+    actor: Actor,
+    project: Project,
+    filename: str,
+    chunks: Iterable[bytes],
+    enqueue: bool,
+    columns: Callable[[bytes], Mapping[str, object]],
+) -> ImportFile:
+    """Store a file of any kind as an import; `columns` says from its first bytes what its row has besides.
+    The caller has asked permission. Raises Invalid for an empty file."""
     stored_as = f"{uuid.uuid4().hex}{SUFFIX}"
     path = Path(settings.UPLOAD_DIR) / stored_as
     try:
@@ -93,24 +115,19 @@ def receive_file(
                 code="empty_file",
                 fields={"file": translatable("The file is empty.")},
             )
-        chosen = format or sniff(head).name
         with transaction.atomic():
             source = ImportFile.objects.create(
                 project=project,
-                subset=projects.ensure_subset(actor=actor, project=project, name=subset),
-                filename=name,
+                filename=escape(_base_name(filename))[:255] or "upload",
                 stored_as=stored_as,
-                format=chosen,
                 sha256=sha256,
                 size=size,
-                replace=replace,
-                policy_models={str(index): model for index, model in (policy_models or {}).items()},
-                options=options.as_dict(),
                 state=ImportState.QUEUED if enqueue else ImportState.UPLOADED,
                 progress_total=size,
                 lease_until=timezone.now() + QUEUE_PATIENCE if enqueue else None,
                 created_by=recorded(actor),
                 created_at=timezone.now(),
+                **columns(head),
             )
             audit.record(
                 actor=actor, verb="import.receive", project=project, obj=source, sha256=sha256, size=size

@@ -90,7 +90,7 @@ def write_batch(
             lease.renew(source, done)
             # Batches and sweeps of one subset take turns, so that no task is swept that a batch is about to
             # use.
-            Subset.objects.select_for_update(no_key=True).get(pk=source.subset_id)
+            Subset.objects.select_for_update(no_key=True).get(pk=source.target.pk)
             _insert(source, fresh, packed, tally)
     return errors
 
@@ -134,7 +134,7 @@ def _packed(item: PreparedDraft) -> tuple[bytes, bytes]:
 
 def _live(source: ImportFile, batch: Sequence[PreparedDraft]) -> dict[str, Trajectory]:
     rows = Trajectory.objects.filter(
-        subset=source.subset_id, live=True, record_id__in=[item.record_id for item in batch]
+        subset=source.target.pk, live=True, record_id__in=[item.record_id for item in batch]
     ).only("pk", "record_id", "content_digest")
     return {row.record_id: row for row in rows}
 
@@ -168,7 +168,7 @@ def _insert(
         draft = item.draft
         row = {
             "project_id": source.project_id,
-            "subset_id": source.subset_id,
+            "subset_id": source.target.pk,
             "task_id": tasks[item.task_key],
             "source_id": source.pk,
             "record_id": item.record_id,
@@ -182,7 +182,7 @@ def _insert(
             "line": draft.line,
             "live": False,
             "position": sampling.place(
-                seed=source.project.recheck_seed, subset=source.subset.name, record=item.record_id
+                seed=source.project.recheck_seed, subset=source.target.name, record=item.record_id
             ),
             "free_slots": source.project.annotators_per_trajectory,
         }
@@ -231,9 +231,9 @@ def _steps(draft: TrajectoryDraft) -> list[tuple[int, int, bool]]:
 def _tasks(source: ImportFile, fresh: Sequence[PreparedDraft]) -> dict[str, int]:
     """Task pks by key, missing tasks made."""
     drafts = {item.task_key: item for item in reversed(fresh)}
-    pks = dict(Task.objects.filter(subset=source.subset_id, key__in=drafts).values_list("key", "pk"))
+    pks = dict(Task.objects.filter(subset=source.target.pk, key__in=drafts).values_list("key", "pk"))
     missing = [
-        Task(subset_id=source.subset_id, key=key, question=escape(item.draft.question))
+        Task(subset_id=source.target.pk, key=key, question=escape(item.draft.question))
         for key, item in drafts.items()
         if key not in pks
     ]

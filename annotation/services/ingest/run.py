@@ -2,15 +2,16 @@
 
 import time
 from collections.abc import Callable
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.core.errors import Conflict, TristepError
+from annotation.core.errors import Conflict, ImportRefused, TristepError
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.file_errors import FileErrors
+from annotation.core.label_files import LABEL_FORMAT
 from annotation.core.vocabulary import ImportState
 from annotation.importers import RecordError, by_name
 from annotation.importers.limits import read_within_limits
@@ -92,22 +93,36 @@ class _Heartbeat:
 
 
 def run_import(
-    *, source_id: int, actor: Actor = OPERATOR, progress: Progress | None = None, resumable: bool = False
+    *,
+    source_id: int,
+    actor: Actor = OPERATOR,
+    progress: Progress | None = None,
+    resumable: bool = False,
+    labels: Callable[[ImportFile], None] | None = None,
 ) -> ImportFile:
     """Import a received file to its end: published, or failed with everything that is wrong with it.
 
     Idempotent: one that is leased by somebody else or has ended is left alone, one that died half-way is
     begun anew. `progress(done, total)` is called in bytes. `resumable`: when the database fails under it, the
-    import is left to the reaper, which queues it again; otherwise whatever stops it ends it. Raises
-    ImportRefused (with the report) when the file is refused, StaleState when it was abandoned meanwhile.
+    import is left to the reaper, which queues it again; otherwise whatever stops it ends it. `labels`
+    does the work for a file of labels. Raises ImportRefused (with the report) when the file is refused,
+    StaleState when it was abandoned meanwhile.
     """
     claimed = lease.take(source_id)
     source = ImportFile.objects.select_related("project", "subset").get(pk=source_id)
     if not claimed:
         return source
     sweep(source)
+    written = 0
     try:
-        tally = _import(source, progress, actor)
+        if source.format == LABEL_FORMAT and labels is not None:
+            labels(source)
+        else:
+            written = _import(source, progress, actor).written
+    except ImportRefused as refusal:
+        report = refusal.report
+        fail(source, refusal.message, errors=report["errors"], count=report["count"])
+        raise
     except TristepError as error:
         _stop(source, error)
         raise
@@ -121,7 +136,7 @@ def run_import(
             fail(source, translatable("The import was interrupted; nothing was imported."))
         raise
     stored_path(source).unlink(missing_ok=True)
-    if tally.written:
+    if written:
         planner_stats.analyse(Task, Trajectory, Step)
     source.refresh_from_db()
     return source
@@ -136,7 +151,7 @@ def _import(source: ImportFile, progress: Progress | None, actor: Actor) -> Impo
     for last in (False, True):
         tally, errors = _read(source, progress)
         if errors:
-            _refuse(source, errors)
+            raise errors.refusal()
         try:
             _publish(source, tally, actor)
         except Conflict as error:
@@ -254,10 +269,3 @@ def _retire(replaced: list[int]) -> None:
                 translatable("A record was claimed while its replacement was being imported."),
                 code=OVERTAKEN,
             )
-
-
-def _refuse(source: ImportFile, errors: FileErrors) -> NoReturn:
-    """End a refused import: its rows are swept away, its errors kept. Raises ImportRefused."""
-    refusal = errors.refusal()
-    fail(source, refusal.message, errors=[error.as_dict() for error in errors.listed], count=errors.count)
-    raise refusal

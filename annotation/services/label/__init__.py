@@ -2,7 +2,7 @@
 and propagation" and "Who may see what")."""
 
 from .changes import MAX_CHANGES, MAX_NOTE
-from .import_file import LabelImport, import_labels, sweep_half_imports
+from .import_file import LabelImport, NewPerson, import_labels, sweep_half_imports
 from .label_set import LabelSet
 from .look_again import look_again, queue_again, sweep_looks, unqueue
 from .reopen import reopen
@@ -10,19 +10,26 @@ from .reveal import reveal
 from .save import save_labels
 from .submit import finish, submit
 from .trajectory_flags import add_activity, set_flags
+from .uploads import LabelPreview, annotator_of, look_at_labels, receive_labels, run_import
 
 __all__ = [
     "MAX_CHANGES",
     "MAX_NOTE",
     "LabelImport",
+    "LabelPreview",
     "LabelSet",
+    "NewPerson",
     "add_activity",
+    "annotator_of",
     "finish",
     "import_labels",
     "look_again",
+    "look_at_labels",
     "queue_again",
+    "receive_labels",
     "reopen",
     "reveal",
+    "run_import",
     "save_labels",
     "set_flags",
     "submit",

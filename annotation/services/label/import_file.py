@@ -1,14 +1,16 @@
 """Import a person's finished labels from a file, as submitted assignments; all of the file or nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from io import SEEK_END
 from typing import BinaryIO, NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.text import slugify
 
-from annotation.core.errors import Conflict
+from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.jsonio.jsonlines import RecordError
@@ -22,6 +24,7 @@ from annotation.reports.shared.label_json import rules_of
 
 from .. import accounts, audit, planner_stats
 from ..batched_writes import FORGOTTEN
+from ..ingest.run import CountingStream
 from ..record_lookup import (
     StepKey,
     chunks,
@@ -31,7 +34,19 @@ from ..record_lookup import (
     refuse_nothing,
     steps_of,
 )
-from .import_rows import LabelSpool, Opened, PreparedLabel, PreparedLine, store_open, submit_all, take_away
+from .import_rows import (
+    READING,
+    Beat,
+    LabelSpool,
+    Opened,
+    PreparedLabel,
+    PreparedLine,
+    store_open,
+    submit_all,
+    take_away,
+)
+
+SLUG_SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +57,19 @@ class LabelImport:
     created: int
     unchanged: int
     labels: int
+
+
+class NewPerson(NamedTuple):
+    """Somebody whose labels an admin brings along, by name: an account that nobody can sign in to."""
+
+    name: str
+
+
+class _Labeller(NamedTuple):
+    """The person of a file: what errors call them, and the account if there is one."""
+
+    name: str
+    user: User | None
 
 
 class _Place(NamedTuple):
@@ -72,12 +100,18 @@ class _Check:
 
 
 def import_labels(
-    *, actor: Actor, project: Project, annotator: str, stream: BinaryIO, filename: str, subset: str = ""
+    *,
+    actor: Actor,
+    project: Project,
+    annotator: str | User | NewPerson,
+    stream: BinaryIO,
+    filename: str,
+    subset: str = "",
+    beat: Beat = lambda share: None,
 ) -> LabelImport:
     """Store a label file (docs/formats.md, "Label and prediction files") as the submitted assignments of the
-    person `annotator` (a user name).
-
-    Account (without a password) and membership are made when missing, which is the operator's to do. Every
+    person `annotator`: an annotator of the project, or somebody who signs in nowhere (`NewPerson`), or for
+    the operator a user name, whose account (without a password) and membership are made when missing. Every
     record needs a label for each step and an outcome; explanations become notes. The same labels again change
     nothing; without `subset` a record id is looked for in all subsets. Raises ImportRefused naming every
     record that does not fit, and Conflict when somebody else imports the same at this moment.
@@ -85,26 +119,30 @@ def import_labels(
     Everything is checked before anything is written. Then each trajectory gets its labels, in short
     transactions, as an open assignment, which counts nowhere; when all of them have a place, they are
     submitted, in short transactions too, which nothing can refuse any more. What a kill leaves is completed
-    by the same file again, or swept away after an hour (`sweep_half_imports`).
+    by the same file again, or swept away after an hour (`sweep_half_imports`). `beat` is called with the
+    share of the work that is done, every few lines.
     """
     require(actor, "import", project)
-    require(actor, "member.add", project)
-    # escaped: neither database can look for every text, and no name that needs it is ever accepted
-    name = escape(User.normalize_username(annotator.strip()))
+    if isinstance(annotator, str):
+        require(actor, "member.add", project)
     with LabelSpool() as spool:
-        checked = _check(project, name, subset, stream, filename, spool)
+        labeller = labeller_of(project, annotator)
+        errors = FileErrors(filename)
+        lines = counting_lines(_told(stream, beat), filename, errors)
+        checked = _check(project, labeller, subset, lines, errors, spool)
         if checked.errors:
             raise checked.errors.refusal()
         try:
             with transaction.atomic():
-                user = _annotator(actor, project, annotator)
-            made = store_open(user=user, project_id=project.pk, spool=spool, errors=checked.errors)
+                user = _annotator(actor, project, annotator, labeller)
+            beat(READING)
+            made = store_open(user=user, project_id=project.pk, spool=spool, errors=checked.errors, beat=beat)
         except IntegrityError as error:
             raise Conflict(
                 translatable("Somebody else is importing the same labels right now; try again."),
                 code="overtaken",
             ) from error
-    submit_all([*checked.halves, *made])
+    submit_all([*checked.halves, *made], beat=beat)
     created = len(made) + len(checked.halves)
     result = LabelImport(created=created, unchanged=checked.lines - created, labels=spool.steps)
     if made:
@@ -121,17 +159,45 @@ def import_labels(
     return result
 
 
+def no_annotator() -> Invalid:
+    """The refusal of a person who does not annotate in the project."""
+    reason = translatable("Choose an annotator of this project.")
+    return Invalid(reason, fields={"annotator": reason})
+
+
+def _told(stream: BinaryIO, beat: Beat) -> BinaryIO:
+    """The stream, which is read twice and says how far."""
+    begin = stream.tell()
+    size = max(2 * (stream.seek(0, SEEK_END) - begin), 1)
+    stream.seek(begin)
+    return CountingStream(stream, size, lambda done: beat(READING * done / size))  # type: ignore[return-value]
+
+
+def check_lines(
+    project: Project, annotator: User | NewPerson, subset: str, lines: Iterable[LabelLine], errors: FileErrors
+) -> int:
+    """Hold lines of a file against what is stored, for a preview; how many there are. `errors` takes what
+    would refuse the file."""
+    with LabelSpool() as spool:
+        return _check(project, labeller_of(project, annotator), subset, lines, errors, spool).lines
+
+
 def _check(
-    project: Project, name: str, subset: str, stream: BinaryIO, filename: str, spool: LabelSpool
+    project: Project,
+    labeller: _Labeller,
+    subset: str,
+    lines: Iterable[LabelLine],
+    errors: FileErrors,
+    spool: LabelSpool,
 ) -> _Check:
     """Hold every line of a file against its trajectory and what the person has of it."""
-    checked = _Check(FileErrors(filename), spool)
+    checked, filename = _Check(errors, spool), errors.filename
     rules = {row.pk: rules_of(project, row) for row in project.subsets.all()}
-    for part in chunks(counting_lines(stream, filename, checked.errors)):
+    for part in chunks(lines):
         checked.lines += len(part)
         pks = find_trajectories(project, subset, [line.record_id for line in part])
         matched = [pk for pk in pks.values() if pk is not None]
-        steps, own, places = steps_of(matched), _own(name, matched), _places(matched, rules)
+        steps, own, places = steps_of(matched), _own(labeller, matched), _places(matched, rules)
         for line, pk in matched_lines(part, pks, checked.errors):
             wrong = problems_against(line, list(steps[pk]), filename)
             checked.errors.extend(wrong)
@@ -143,7 +209,7 @@ def _check(
                 if not checked.errors:
                     spool.add(_prepared(pk, line, list(steps[pk].values()), places[pk].rules, error))
             elif not wrong and own[pk].labels != (dict(line.step_labels), line.final_label):
-                problem = f"has other or unfinished labels of {name} already"
+                problem = f"has other or unfinished labels of {labeller.name} already"
                 checked.errors.add(record_error(line, problem, filename))
             elif own[pk].half:
                 checked.halves.append(Opened(pk, own[pk].assignment, len(steps[pk])))
@@ -186,12 +252,38 @@ def sweep_half_imports(*, now: datetime | None = None) -> int:
     return take_away(halves.order_by("pk").values_list("pk", flat=True))
 
 
-def _annotator(actor: Actor, project: Project, username: str) -> User:
-    """The person of that name, account and role made when missing. Nobody can sign in to such an account."""
-    name = escape(User.normalize_username(username.strip()))
-    user = User.objects.filter(username=name).first()
+def labeller_of(project: Project, annotator: str | User | NewPerson) -> _Labeller:
+    """The person of a file, if the account is there."""
+    if isinstance(annotator, User):
+        return _Labeller(annotator.username, annotator)
+    if isinstance(annotator, NewPerson):
+        # whoever an earlier file has made; nobody whose own account it is
+        members = Membership.objects.filter(project=project, is_annotator=True).select_related("user")
+        named = members.filter(user__display_name=annotator.name).order_by("pk")
+        made = (member.user for member in named if not member.user.has_usable_password())
+        return _Labeller(annotator.name, next(made, None))
+    # escaped: neither database can look for every text, and no name that needs it is ever accepted
+    name = escape(User.normalize_username(annotator.strip()))
+    return _Labeller(name, User.objects.filter(username=name).first())
+
+
+def _annotator(
+    actor: Actor, project: Project, annotator: str | User | NewPerson, labeller: _Labeller
+) -> User:
+    """The person of the file, account and role made when missing. Nobody can sign in to such an account."""
+    if isinstance(annotator, User):
+        if not Membership.objects.filter(project=project, user=annotator, is_annotator=True).exists():
+            raise no_annotator()
+        return annotator
+    user = labeller.user
     if user is None:
-        user = accounts.new_user(username=username)
+        if isinstance(annotator, NewPerson):
+            # with an ending, so that a person of this name who joins later gets theirs
+            username = f"{slugify(annotator.name, allow_unicode=True)[:SLUG_SHOWN] or 'person'}-imported"
+            username = accounts.free_user_name(username)
+            user = accounts.new_user(username=username, display_name=annotator.name)
+        else:
+            user = accounts.new_user(username=annotator)
         audit.record(actor=actor, verb="account.create", project=project, obj=user, username=user.username)
     membership, _ = Membership.objects.get_or_create(
         project=project, user=user, defaults={"is_annotator": True, "created_at": timezone.now()}
@@ -210,12 +302,13 @@ def _places(trajectories: Sequence[int], rules: Mapping[int, PropagationRules]) 
     }
 
 
-def _own(username: str, trajectories: Sequence[int]) -> dict[int, _Own]:
-    """The assignments of the person of that name, by trajectory; `labels` is None when they are
-    unfinished."""
+def _own(labeller: _Labeller, trajectories: Sequence[int]) -> dict[int, _Own]:
+    """The assignments of a person, by trajectory; `labels` is None when they are unfinished."""
+    if labeller.user is None:
+        return {}
     own: dict[int, _Own] = {}
     values: dict[int, dict[int, int | None]] = {}
-    mine = Assignment.objects.filter(annotator__username=username, trajectory__in=trajectories).order_by()
+    mine = Assignment.objects.filter(annotator=labeller.user, trajectory__in=trajectories).order_by()
     for pk, trajectory, state, imported, outcome in mine.values_list(
         "pk", "trajectory", "state", "imported", "outcome__value"
     ):

@@ -6,7 +6,7 @@ which is the order in which everybody locks them.
 
 import pickle
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, Self
 
@@ -31,6 +31,10 @@ MOST_AT_ONCE = 150
 """So much is written by one set of statements: steps, and for each trajectory as much as `OF_ITS_OWN` of
 them."""
 OF_ITS_OWN = 3
+READING, STORING = 0.4, 0.8
+"""The shares of an import after reading its file, and after storing its labels."""
+
+Beat = Callable[[float], None]
 
 
 class PreparedLabel(NamedTuple):
@@ -93,13 +97,16 @@ class LabelSpool:
             yield prepared
 
 
-def store_open(*, user: User, project_id: int, spool: LabelSpool, errors: FileErrors) -> list[Opened]:
+def store_open(
+    *, user: User, project_id: int, spool: LabelSpool, errors: FileErrors, beat: Beat
+) -> list[Opened]:
     """The labels as open assignments, all of them or none: raises ImportRefused when a place was taken
     meanwhile, IntegrityError when the person has begun one of the trajectories meanwhile."""
     now = timezone.now()
     made: list[Opened] = []
 
     def store(part: Sequence[PreparedLine]) -> None:
+        beat(READING + (STORING - READING) * len(made) / max(len(spool), 1))
         slots = assign.take_slots([item.trajectory for item in part], project_id)
         errors.extend(item.no_place for item in part if item.trajectory not in slots)
         placed = [item for item in part if item.trajectory in slots]
@@ -161,11 +168,14 @@ def _store(
     return [Opened(item.trajectory, pk, len(item.labels)) for pk, item in made]
 
 
-def submit_all(opened: Iterable[Opened]) -> None:
+def submit_all(opened: Sequence[Opened], *, beat: Beat) -> None:
     """Submit open assignments, complete as they are."""
-    now = timezone.now()
+    now, done = timezone.now(), 0
 
     def submit(part: Sequence[Opened]) -> None:
+        nonlocal done
+        beat(STORING + (1 - STORING) * done / len(opened))
+        done += len(part)
         pks = [item.assignment for item in part]
         rows = Assignment.objects.filter(pk__in=pks).only("project", "trajectory", "recheck").order_by("pk")
         finish(list(rows.select_for_update(no_key=True)), now=now)

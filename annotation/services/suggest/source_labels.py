@@ -39,7 +39,7 @@ def suggest_source_labels(*, actor: Actor, source: ImportFile, judge_name: str) 
         judge_name=judge_name,
         stream=io.BytesIO(lines),
         filename=source.filename,
-        subset=source.subset.name,
+        subset=source.target.name,
     )
 
 

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import policies
 from annotation.core.errors import Invalid, TristepError
+from annotation.core.label_files import LABEL_FORMAT
 from annotation.core.vocabulary import ImportState
 from annotation.language import translated
 from annotation.models import ImportFile, User
@@ -26,7 +27,7 @@ from annotation.services import ingest, suggest
 from frontend.forms.imports import ImportForm
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, paginate, receives_files
 from frontend.pages.shared.list_page import Empty, ListPage, show
-from frontend.pages.work import previews
+from frontend.pages.work import label_previews, previews
 from frontend.rendering.jinja import Macros
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import badge_kind, state_name
@@ -39,23 +40,30 @@ SHOWN_NAMES = 5
 SHOWN_REFUSALS = 20
 
 
-def _rows(opened: ProjectPage) -> Any:
+def rows(opened: ProjectPage) -> Any:
+    """The imports of a project, of either kind, with what lists show."""
     found = ImportFile.objects.filter(project=opened.project).select_related("subset", "created_by")
     return policies.visible(opened.user, found)
+
+
+def state_column() -> Column:
+    """The column of an import's state, with its progress."""
+
+    def state(row: ImportFile) -> str:
+        unfinished = row.state in POLLED_STATES
+        return import_cells.state(row, state_name(row.state), badge_kind(row.state), unfinished)
+
+    return Column("state", _("State"), cell=state, sort="state")
 
 
 def _columns(slug: str) -> list[Column]:
     def file(row: ImportFile) -> str:
         return cells.link(row.filename, at("import-detail", slug, row.pk))
 
-    def state(row: ImportFile) -> str:
-        unfinished = row.state in POLLED_STATES
-        return import_cells.state(row, state_name(row.state), badge_kind(row.state), unfinished)
-
     return [
         Column("file", _("File"), "filename", file, "main", "filename"),
         Column("subset", _("Subset"), "subset.name", look="slug", sort="subset__name"),
-        Column("state", _("State"), cell=state, sort="state"),
+        state_column(),
         Column("errors", value="error_count"),
         Column("new", _("New"), "created_count", look="number"),
         Column("steps", _("Steps"), "step_count", look="number"),
@@ -68,13 +76,13 @@ def _page(opened: ProjectPage, form: ImportForm) -> HttpResponseBase:
         _("Nothing imported yet"),
         _("Choose a file of agent logs: AgentProcessBench records, or plain chat messages."),
     )
-    rows = _rows(opened).defer("errors")
+    listed = rows(opened).exclude(format=LABEL_FORMAT).defer("errors")
     columns = _columns(opened.project.slug)
-    previews_ = rows.filter(state=ImportState.UPLOADED).count()
+    previews_ = rows(opened).filter(state=ImportState.UPLOADED).count()
     return show(
         opened,
         "import",
-        ListPage(opened.request, columns, rows, empty, order="-created_at", file="imports"),
+        ListPage(opened.request, columns, listed, empty, order="-created_at", file="imports"),
         "work/imports.html",
         status=400 if form.errors else 200,
         title=_("Import trajectories"),
@@ -195,8 +203,8 @@ def status(request: HttpRequest, slug: str) -> JsonResponse:
     wanted = [
         int(pk) for pk in request.GET.get("ids", "").split(",")[:POLLED] if pk.isdecimal() and len(pk) < 19
     ]
-    rows = policies.visible(opened.user, ImportFile.objects.filter(project=opened.project, pk__in=wanted))
-    shown = rows.only("pk", "state", "progress_done", "progress_total", "project")
+    found = policies.visible(opened.user, ImportFile.objects.filter(project=opened.project, pk__in=wanted))
+    shown = found.only("pk", "state", "progress_done", "progress_total", "project")
     return JsonResponse({"jobs": [_status(row) for row in shown]})
 
 
@@ -204,14 +212,19 @@ def status(request: HttpRequest, slug: str) -> JsonResponse:
 def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One import: its progress, its counts, or everything that is wrong with the file."""
     opened = open_project(request, slug, IMPORTS_VERB)
-    row = get_object_or_404(_rows(opened), pk=pk)
+    row = get_object_or_404(rows(opened), pk=pk)
+    of_labels = row.format == LABEL_FORMAT
     if row.state == ImportState.UPLOADED:
-        return previews.page(opened, row)
+        return label_previews.preview(opened, row) if of_labels else previews.page(opened, row)
     return opened.render(
         "work/import.html",
         "import",
         title=row.filename,
         row=row,
+        of_labels=of_labels,
+        annotator=label_previews.person_named(row, label_previews.members_named(opened, [row]))
+        if of_labels
+        else "",
         running=row.state in POLLED_STATES,
         errors=paginate(request, row.errors, per_page=100),
         labelled=suggest.has_source_labels(source=row),
@@ -223,7 +236,7 @@ def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def suggestions(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Make the labels that stood in the file a judge's suggestions."""
     opened = open_project(request, slug, IMPORTS_VERB)
-    row = get_object_or_404(_rows(opened).select_related("project", "subset"), pk=pk)
+    row = get_object_or_404(rows(opened).select_related("project", "subset"), pk=pk)
     name = request.POST.get("judge", "").strip()[:120] or row.filename[:120]
     try:
         imported = suggest.suggest_source_labels(actor=opened.user, source=row, judge_name=name)
@@ -241,7 +254,7 @@ def suggestions(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def abandon(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Stop an import; nothing of it stays."""
     opened = open_project(request, slug, IMPORTS_VERB)
-    row = get_object_or_404(_rows(opened).select_related("project"), pk=pk)
+    row = get_object_or_404(rows(opened).select_related("project"), pk=pk)
     try:
         ingest.abandon(actor=opened.user, source=row)
     except TristepError as error:

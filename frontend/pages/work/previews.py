@@ -100,7 +100,7 @@ def _trajectory(opened: ProjectPage, row: ImportFile, draft: TrajectoryDraft) ->
         "version": escape_control_chars(str((draft.hints.get("source") or {}).get("version", "")))
         if isinstance(draft.hints.get("source"), dict)
         else "",
-        "trajectory": Previewed(opened.project.slug, row.pk, _Named(row.subset.name), model, len(steps)),
+        "trajectory": Previewed(opened.project.slug, row.pk, _Named(row.target.name), model, len(steps)),
         "step_template": "frontend/work/preview_step.html",
         **run(opened.request, read, steps),
         **beside(read),

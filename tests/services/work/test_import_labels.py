@@ -14,12 +14,14 @@ from django.db import connection
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
-from annotation.core.vocabulary import ExposureKind
+from annotation.core.errors import Denied, ImportRefused, Invalid, StaleState
+from annotation.core.vocabulary import AssignmentState, ExposureKind, ImportState
 from annotation.models import (
     Assignment,
     AuditEvent,
     Consensus,
     Dispute,
+    ImportFile,
     Label,
     Membership,
     OutcomeConsensus,
@@ -30,11 +32,11 @@ from annotation.models import (
     User,
 )
 from annotation.policies import OPERATOR
-from annotation.services import assign, claim_expiry, exposures, label, pairing, projects
-from annotation.services.label import import_file, import_rows
+from annotation.services import assign, claim_expiry, exposures, ingest, label, pairing, projects
+from annotation.services.label import import_file, import_rows, uploads
 from tests import people
 from tests.people import Cast
-from tests.services.long_writes import import_labels
+from tests.services.long_writes import import_labels, lines
 
 OF_TRAJECTORY = ("value", "kind", "reason", "note", "resolved_by")
 OF_LABEL = ("value", "unsure", "flagged", "note", "reason", "version", "blind_value", "exposed_at")
@@ -208,7 +210,7 @@ def test_import_labels_is_not_cut_in_two_when_its_annotator_leaves_meanwhile(
     rows = people.import_records(cast.project, 3)
     submit_all = import_file.submit_all
 
-    def meanwhile(opened: Sequence[Any]) -> None:
+    def meanwhile(opened: Sequence[Any], beat: Any) -> None:
         human = User.objects.get(username="humans")
         if way == "removed":
             member = Membership.objects.get(user=human)
@@ -216,8 +218,90 @@ def test_import_labels_is_not_cut_in_two_when_its_annotator_leaves_meanwhile(
         else:
             User.objects.filter(pk=human.pk).update(is_active=False)
             claim_expiry.sweep()
-        submit_all(opened)
+        submit_all(opened, beat=beat)
 
     monkeypatch.setattr(import_file, "submit_all", meanwhile)
     assert import_labels(cast, rows).created == 3
     assert set(Assignment.objects.values_list("state", flat=True)) == {"submitted"}
+
+
+# ── Received, looked at, imported in the background ──
+def received(cast: Cast, data: bytes, **whose: str) -> ImportFile:
+    return label.receive_labels(
+        actor=cast.admin, project=cast.project, filename="labels.jsonl", chunks=[data], enqueue=False, **whose
+    )
+
+
+def test_import_labels_is_looked_at_first_and_stores_nothing_until_it_is_started(cast: Cast) -> None:
+    rows = people.import_records(cast.project, people.make_records(3, steps=2))
+    source = received(cast, lines(rows).read(), annotator="ann")
+    preview = label.look_at_labels(actor=cast.admin, source=source)
+    assert (preview.records, preview.steps, preview.whole, preview.errors) == (3, 6, True, [])
+    assert not Assignment.objects.exists()
+    ingest.start(actor=cast.admin, source=source)
+    done = label.run_import(source_id=source.pk)
+    assert (done.state, done.created_count, done.step_count) == (ImportState.PUBLISHED, 3, 6)
+    mine = Assignment.objects.filter(annotator=cast.ann, imported=True, state=AssignmentState.SUBMITTED)
+    assert mine.count() == 3
+
+
+def test_import_labels_of_somebody_new_makes_one_account_that_nobody_can_sign_in_to(cast: Cast) -> None:
+    rows = people.import_records(cast.project, people.make_records(4, steps=2))
+    for part in (rows[:2], rows[2:]):
+        label.run_import(source_id=received(cast, lines(part).read(), name=" Ann  the first ").pk)
+    (user,) = User.objects.filter(display_name="Ann the first")
+    assert not user.has_usable_password() and user.username == "ann-the-first-imported"
+    assert user.assignments.filter(state=AssignmentState.SUBMITTED).count() == 4
+
+
+def test_import_labels_with_an_error_is_refused_by_line_and_leaves_nothing(cast: Cast) -> None:
+    rows = people.import_records(cast.project, people.make_records(2, steps=2))
+    bad = lines(rows).read() + b'{"record_id": "nowhere", "step_labels": {"2": 1}, "final_label": 1}\n'
+    source, users = received(cast, bad, name="Somebody"), User.objects.count()
+    (error,) = label.look_at_labels(actor=cast.admin, source=source).errors
+    assert (error.line, error.reason) == (3, '"nowhere" is not in this project')
+    with pytest.raises(ImportRefused):
+        label.run_import(source_id=source.pk)
+    source.refresh_from_db()
+    assert (source.state, source.error_count, source.errors[0]["line"]) == (ImportState.FAILED, 1, 3)
+    assert not Assignment.objects.exists() and User.objects.count() == users
+
+
+@pytest.mark.parametrize(
+    ("whose", "field"),
+    [
+        ({"annotator": "oscar"}, "annotator"),
+        ({"annotator": "nobody"}, "annotator"),
+        ({}, "name"),
+        ({"name": "\x00"}, "name"),
+        ({"name": "x", "subset": "none"}, "subset"),
+    ],
+)
+def test_import_labels_is_refused_for_whoever_does_not_annotate_here(
+    cast: Cast, whose: dict[str, str], field: str
+) -> None:
+    with pytest.raises(Invalid) as refusal:
+        received(cast, b"{}", **whose)
+    assert list(refusal.value.fields) == [field]
+    with pytest.raises(Denied):
+        label.receive_labels(actor=cast.ann, project=cast.project, filename="x", chunks=[b"{}"], name="x")
+    assert not ImportFile.objects.exists()
+
+
+def test_import_labels_that_is_stopped_before_submitting_leaves_nothing(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = people.import_records(cast.project, people.make_records(2, steps=2))
+    source = received(cast, lines(rows).read(), annotator="ann")
+    monkeypatch.setattr(uploads, "HEARTBEAT_SECONDS", 0)
+    monkeypatch.setattr(uploads, "annotator_of", lambda row: abandoned(cast, row))
+    with pytest.raises(StaleState):
+        label.run_import(source_id=source.pk)
+    source.refresh_from_db()
+    assert source.state == ImportState.ABANDONED and not Assignment.objects.exists()
+
+
+def abandoned(cast: Cast, row: ImportFile) -> User:
+    """What an admin does while the worker begins."""
+    ingest.abandon(actor=cast.admin, source=row)
+    return cast.ann
