@@ -12,7 +12,6 @@ from tests.commands.calling import run
 from tests.people import Cast, jsonl, make_record
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("filename", "subset"),
     [

@@ -42,7 +42,7 @@ from tests.people import (
 if TYPE_CHECKING:
     from schemathesis import Case, GenerationMode
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 # takes any text and nobody's token: no request to it can be against the schema
 NEVER_WRONG = {"/api/v1/public/{slug}/{version}/"}

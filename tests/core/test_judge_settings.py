@@ -100,7 +100,6 @@ def api_errors(caller: Caller, **change: Any) -> dict[str, str]:
     return answer.json()["error"]["fields"] if answer.status_code == 400 else {}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("name", "fit", "unfit"),
     [
@@ -128,7 +127,6 @@ def test_settings_have_the_same_bounds_and_words_at_every_door(
     assert [judge.setting_values()[name] for judge in Judge.objects.all()] == [fit, fit]
 
 
-@pytest.mark.django_db
 def test_window_without_room_for_the_prompt_is_refused_for_what_it_lacks(cast: Cast, client: Client) -> None:
     client.force_login(cast.admin)
     sentence = (
@@ -140,7 +138,6 @@ def test_window_without_room_for_the_prompt_is_refused_for_what_it_lacks(cast: C
     assert api_errors(Caller(cast.admin), context_tokens=9_000) == {"context_tokens": sentence}
 
 
-@pytest.mark.django_db
 def test_key_that_the_operator_names_is_taken_at_every_door(
     cast: Cast, client: Client, settings: Any
 ) -> None:
@@ -169,7 +166,6 @@ class More(JudgeSettings):
     )
 
 
-@pytest.mark.django_db
 def test_setting_more_is_found_in_the_form_the_page_the_schema_the_check_and_the_docs(
     cast: Cast, client: Client, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

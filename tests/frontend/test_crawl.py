@@ -100,7 +100,6 @@ def complaint(path: str, answer: Any) -> list[str]:
     return [f"{path}: {text}" for text in english([DATA.sub("", one) for one in Words(page).found])]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("who", ROLES.values(), ids=ROLES)
 def test_pages_that_a_role_can_reach_are_ours_and_in_its_language(world: World, who: str) -> None:
     found, reached = set[str](), set[str]()

@@ -143,7 +143,6 @@ def chinese() -> Iterator[None]:
         yield
 
 
-@pytest.mark.django_db
 def test_findings_in_a_file_are_said_in_the_readers_language(cast, browse, chinese):
     speak_chinese(cast)
     bad = make_record() | {"query_index": -1, "messages": None}
@@ -156,7 +155,6 @@ def test_findings_in_a_file_are_said_in_the_readers_language(cast, browse, chine
     assert {translated(error["reason"]) for error in row.errors} == {"必须是从 0 起的整数，而不是 -1", "缺失"}
 
 
-@pytest.mark.django_db
 def test_api_refuses_in_the_language_that_is_asked_for(cast):
     caller = Caller(cast.ann)
     answer = caller.post("/projects/bench/claim/", {}, HTTP_ACCEPT_LANGUAGE="zh-Hans").json()["error"]
@@ -166,7 +164,6 @@ def test_api_refuses_in_the_language_that_is_asked_for(cast):
 
 
 # ── The pages ─────────────────────────────
-@pytest.mark.django_db
 def test_workbench_in_chinese_speaks_chinese(cast, browse):
     import_records(cast.project, [make_record(steps=3)])
     assignment = claim(cast.ann, cast.project)

@@ -67,7 +67,6 @@ UNFIT = (
 )
 
 
-@pytest.mark.django_db
 def test_a_refused_save_says_why_in_chinese_again_when_it_is_repeated(cast: Cast) -> None:
     import_records(cast.project, [make_record(steps=2)])
     where = f"/assignments/{claim(cast.ann, cast.project).pk}/labels/"
@@ -82,7 +81,6 @@ def test_a_refused_save_says_why_in_chinese_again_when_it_is_repeated(cast: Cast
     assert caller.post(where, batch).json()["results"][0]["reason"] == "target: step or outcome."
 
 
-@pytest.mark.django_db
 def test_a_batch_that_is_refused_as_a_whole_is_refused_in_chinese(cast: Cast) -> None:
     import_records(cast.project, [make_record(steps=2)])
     pk = claim(cast.ann, cast.project).pk
@@ -103,7 +101,6 @@ def test_a_batch_that_is_refused_as_a_whole_is_refused_in_chinese(cast: Cast) ->
 
 
 # ── What is stored, and shown later ───────
-@pytest.mark.django_db
 def test_a_file_that_was_refused_says_why_in_chinese(cast: Cast, browse: Callable[[str], Client], at) -> None:
     speak_chinese(cast)
     admin, caller = browse("admin"), Caller(cast.admin)
@@ -122,7 +119,6 @@ def test_a_file_that_was_refused_says_why_in_chinese(cast: Cast, browse: Callabl
             assert escape(error["reason"]) in page
 
 
-@pytest.mark.django_db
 def test_an_import_that_died_says_so_in_chinese(cast: Cast, browse: Callable[[str], Client], at) -> None:
     source = received(cast, jsonl(make_records(1)))
     ImportFile.objects.filter(pk=source.pk).update(
@@ -136,7 +132,6 @@ def test_an_import_that_died_says_so_in_chinese(cast: Cast, browse: Callable[[st
     assert in_chinese(told["error"])
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("judge_urls")
 def test_a_run_says_what_went_wrong_in_chinese(
     cast: Cast, browse: Callable[[str], Client], at, monkeypatch: pytest.MonkeyPatch
@@ -181,7 +176,6 @@ BAD_FORMS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
 }
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("judge_urls")
 @pytest.mark.parametrize("name", BAD_FORMS)
 def test_a_form_says_what_is_wrong_with_it_in_chinese(
@@ -199,7 +193,6 @@ def test_a_form_says_what_is_wrong_with_it_in_chinese(
     assert [one for one in english(Words(page).found) if not any(name in one for name in examples)] == []
 
 
-@pytest.mark.django_db
 def test_reasons_of_the_baseline_are_given_in_chinese(cast: Cast) -> None:
     assignment = opened(cast, "always")
     given = [sentence_for(name, value, 0.5) for name in FEATURES for value in (0, 1)]

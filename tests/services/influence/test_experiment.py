@@ -29,7 +29,6 @@ from tests.people import (
 )
 from tests.suggesting import suggest
 
-pytestmark = pytest.mark.django_db
 SEED = 7
 
 

@@ -22,7 +22,6 @@ from tests.fixtures.judges import make_imported_judge
 from tests.people import Cast, change, import_records, op_id, step_indexes
 from tests.suggesting import suggest
 
-pytestmark = pytest.mark.django_db
 TASKS = 6
 QUERIES = 24
 """Of the page of an experiment."""

@@ -12,8 +12,6 @@ from tests.commands.calling import run
 from tests.people import Cast
 from tests.services.influencing import SEED, fill, judge_it, label_all_of_it
 
-pytestmark = pytest.mark.django_db
-
 
 def value(arm: ArmFigures, who: str, basis: str, judge: str = "", name: str = "agreement") -> float | None:
     found = [line for line in arm.lines if (line.who, line.basis, line.judge) == (who, basis, judge)]

@@ -17,8 +17,6 @@ from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.suggesting import suggest
 
-pytestmark = pytest.mark.django_db
-
 # What two judges say of the two steps of eight trajectories, in the order of the queue. They disagree on
 # 0, 2/3, 0, 1/3, none (one judge), 1 (the outcome too), 0 and none (nobody).
 SAID = [

@@ -21,8 +21,6 @@ from tests.fixtures.resolved_tasks import make_resolved_tasks
 from tests.people import Cast, change, op_id
 from tests.suggesting import suggest as suggests
 
-pytestmark = pytest.mark.django_db
-
 
 def gentle(cast: Cast, rows: list[Trajectory]) -> Judge:
     """A judge that calls every error neutral."""

@@ -29,8 +29,6 @@ from tests.fixtures.judges import PRICE, Scripted, failure, install, make_judge,
 from tests.people import Cast
 from tests.suggesting import suggest as suggests
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def judge(cast: Cast, resolved_tasks: list[Trajectory], judge_urls: None) -> Judge:

@@ -192,7 +192,6 @@ def test_key_of_the_environment_takes_the_files_place(own_keys: Path, settings: 
         keys.rotate()
 
 
-@pytest.mark.django_db
 def test_key_replaced_signs_from_now_on_and_the_old_one_is_still_believed(
     resolved: Cast, own_keys: Path
 ) -> None:
@@ -211,7 +210,6 @@ def test_key_replaced_signs_from_now_on_and_the_old_one_is_still_believed(
     assert release.check_release(first).state is SignatureState.UNKNOWN_KEY
 
 
-@pytest.mark.django_db
 def test_key_of_another_instance_is_trusted_on_request(resolved: Cast, own_keys: Path) -> None:
     made, public = freeze(resolved.project), keys.signing_key().public
     (own_keys / "release.key").unlink()
@@ -224,7 +222,6 @@ def test_key_of_another_instance_is_trusted_on_request(resolved: Cast, own_keys:
         keys.trust(SigningKey.generate().pem)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "content", [b"", b"no key", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"]
 )

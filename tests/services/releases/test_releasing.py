@@ -292,7 +292,6 @@ def test_freeze_of_a_killed_worker_is_taken_up_again_and_one_that_is_stopped_fre
 
 
 @pytest.mark.postgres
-@pytest.mark.django_db
 def test_freeze_that_cannot_be_says_why_and_is_given_up_after_three_dead_workers(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
