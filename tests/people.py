@@ -141,25 +141,15 @@ def jsonl(records: Iterable[Mapping[str, Any]]) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
-def import_file(
-    project: Project,
-    data: bytes,
-    *,
-    subset: str = "tiny",
-    filename: str = "tiny.jsonl",
-    actor: Actor = OPERATOR,
-    **options: Any,
-) -> ImportFile:
+def receive(project: Project, data: bytes, *, actor: Actor = OPERATOR, **options: Any) -> ImportFile:
+    """Bytes as a file that waits for its import, which nobody is asked to do."""
+    told = {"subset": "tiny", "filename": "tiny.jsonl", "chunks": [data], "enqueue": False, **options}
+    return ingest.receive_file(actor=actor, project=project, **told)
+
+
+def import_file(project: Project, data: bytes, *, actor: Actor = OPERATOR, **options: Any) -> ImportFile:
     """Import bytes to the end, in this process. Raises ImportRefused as the service does."""
-    source = ingest.receive_file(
-        actor=actor,
-        project=project,
-        subset=subset,
-        filename=filename,
-        chunks=[data],
-        enqueue=False,
-        **options,
-    )
+    source = receive(project, data, actor=actor, **options)
     return ingest.run_import(source_id=source.pk, actor=actor)
 
 

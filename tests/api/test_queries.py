@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from annotation.models import ImportFile, ReleaseRecord, SuggestionItem, SuggestionRun, Trajectory
-from annotation.services import accounts, ingest, projects, release
+from annotation.services import accounts, projects, release
 from tests.fixtures.judges import make_judge, start
 from tests.people import (
     Cast,
@@ -26,6 +26,7 @@ from tests.people import (
     make_records,
     make_user,
     open_case,
+    receive,
 )
 
 from .conftest import Callers
@@ -63,13 +64,7 @@ def _tokens(cast: Cast, n: int) -> None:
 
 def _imports(cast: Cast, n: int) -> None:
     for number in range(n):
-        ingest.receive_file(
-            actor=cast.admin,
-            project=cast.project,
-            subset=f"s{number}",
-            filename="x.jsonl",
-            chunks=[jsonl(make_records(1))],
-        )
+        receive(cast.project, jsonl(make_records(1)), actor=cast.admin, subset=f"s{number}")
 
 
 def _data(cast: Cast, n: int) -> None:

@@ -23,7 +23,7 @@ from annotation.models import (
     Trajectory,
 )
 from annotation.providers import FailureKind
-from annotation.services import ingest, projects, release
+from annotation.services import projects, release
 from tests.callers import token_of
 from tests.fixtures.judges import Scripted, do, failure, install, make_judge, start
 from tests.people import (
@@ -36,6 +36,7 @@ from tests.people import (
     make_disputed,
     make_records,
     open_case,
+    receive,
 )
 
 # Loading it takes a second, and every process of a run loads this module: see also `-p no:schemathesis`.
@@ -64,13 +65,7 @@ def there(cast: Cast, judge_urls: None, monkeypatch: pytest.MonkeyPatch) -> dict
     claim(cast.ann, cast.project)
     release.freeze(actor=cast.admin, project=cast.project, version="1.0")
     projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
-    ingest.receive_file(
-        actor=cast.admin,
-        project=cast.project,
-        subset="waiting",
-        filename="w.jsonl",
-        chunks=[jsonl(make_records(1))],
-    )
+    receive(cast.project, jsonl(make_records(1)), actor=cast.admin, subset="waiting")
     install(monkeypatch, Scripted(lambda _request: failure(FailureKind.NOT_JSON)))
     run = do(start(make_judge(cast)))
     return {

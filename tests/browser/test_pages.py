@@ -37,9 +37,7 @@ def test_upload_that_is_refused_is_sent_again_and_the_import_page_follows_it(cas
 
 
 def test_form_in_use_is_not_emptied_when_an_import_ends(cast, open_as):
-    record = people.jsonl(people.make_records(1))
-    told = {"actor": cast.admin, "subset": "tiny", "filename": "tiny.jsonl", "chunks": [record]}
-    waiting = ingest.receive_file(project=cast.project, **told)
+    waiting = people.receive(cast.project, people.jsonl(people.make_records(1)), actor=cast.admin)
     page = open_as("admin", "/p/bench/import/")
     page.set_input_files("#id_file", GOLDEN / "inspect-zstd.eval")
     ingest.run_import(source_id=waiting.pk)

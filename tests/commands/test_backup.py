@@ -16,16 +16,18 @@ from django.db.utils import DatabaseError
 from annotation.models import Project, ReleaseLabel, User
 from annotation.policies import OPERATOR
 from annotation.services import audit, batched_writes, release
-from annotation.services.ingest.receive import receive_file, stored_path
+from annotation.services.ingest.receive import stored_path
 from config.management import archive, restoring
 from tests.databases import empty_everything
 from tests.people import (
     import_records,
+    jsonl,
     make_adjudicated,
     make_cast,
     make_disputed,
     make_record,
     make_unanimous,
+    receive,
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -285,15 +287,7 @@ def uploads(tmp_path: Path, settings: Any) -> Path:
 
 def waiting_upload() -> Path:
     """An upload that waits for its import."""
-    source = receive_file(
-        actor=OPERATOR,
-        project=make_cast().project,
-        subset="main",
-        filename="a.jsonl",
-        chunks=[json.dumps(make_record(0)).encode()],
-        enqueue=False,
-    )
-    return stored_path(source)
+    return stored_path(receive(make_cast().project, jsonl([make_record(0)])))
 
 
 def test_backup_holds_the_uploads_that_imports_wait_for_and_none_that_is_still_arriving(

@@ -22,7 +22,7 @@ from annotation.models import (
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
-from annotation.services import evaluate, ingest, label, projects
+from annotation.services import evaluate, label, projects
 from tests import people
 from tests.fixtures.judges import make_judge, start
 from tests.services.long_writes import lines
@@ -114,14 +114,7 @@ def fill(cast: people.Cast, many: int) -> None:
     know_by_checksums()
     for number in range(many):
         publish(freeze(project, f"1.{number}"), shows_leaderboard=True)
-        ingest.receive_file(
-            actor=cast.admin,
-            project=project,
-            subset="tiny",
-            filename="tiny.jsonl",
-            chunks=[people.jsonl(people.make_records(many, steps=1 + many))],
-            enqueue=False,
-        )
+        people.receive(project, people.jsonl(people.make_records(many, steps=1 + many)), actor=cast.admin)
         label.receive_labels(
             actor=cast.admin,
             project=project,

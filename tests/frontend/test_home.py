@@ -43,17 +43,11 @@ def test_adjudicator_sees_disputes_and_own_cases(browse, cast, at, text):
 
 
 def test_admin_sees_progress_and_imports_under_way(browse, cast, at, text):
-    from annotation.services import ingest
 
     people.import_records(cast.project, 2)
     people.make_unanimous(cast)
-    waiting = ingest.receive_file(
-        actor=cast.admin,
-        project=cast.project,
-        subset="more",
-        filename="more.jsonl",
-        chunks=[people.jsonl(people.make_records(1))],
-    )
+    records = people.jsonl(people.make_records(1))
+    waiting = people.receive(cast.project, records, actor=cast.admin, subset="more")
     page = text(browse("admin").get(at("home")))
     assert "1 of 2 trajectories resolved" in page
     assert at("import-detail", "bench", waiting.pk) in page

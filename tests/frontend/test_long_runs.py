@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotation.models import Membership
 from annotation.policies import OPERATOR
-from annotation.services import adjudicate, discuss, ingest, projects, release
+from annotation.services import adjudicate, discuss, projects, release
 from tests.callers import signed_in
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import (
@@ -25,6 +25,7 @@ from tests.people import (
     label_next,
     make_record,
     open_case,
+    receive,
     step_indexes,
 )
 
@@ -66,14 +67,7 @@ def opened(cast: Cast, page: str, disputed: Any) -> tuple[Client, str]:
         return signed_in(cast.admin), reverse("frontend:release-record", args=[slug, "1.0", 0])
     data = jsonl([make_record(9, steps=STEPS)])
     if page == "preview":
-        waits = ingest.receive_file(
-            actor=cast.admin,
-            project=cast.project,
-            subset="s",
-            filename="f.jsonl",
-            chunks=[data],
-            enqueue=False,
-        )
+        waits = receive(cast.project, data, actor=cast.admin, subset="s")
         return signed_in(cast.admin), reverse("frontend:import-detail", args=[slug, waits.pk])
     import_records(cast.project, [make_record(9, steps=STEPS)], subset="more")
     mine = claim(cast.cleo, cast.project)

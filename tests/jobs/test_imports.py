@@ -35,13 +35,7 @@ def shared_uploads(settings: Any, process_environment: dict[str, str]) -> Path:
 
 def upload(cast: Cast, records: int | list[dict[str, Any]]) -> ImportFile:
     made = people.make_records(records) if isinstance(records, int) else records
-    return ingest.receive_file(
-        actor=cast.admin,
-        project=cast.project,
-        subset="tiny",
-        filename="tiny.jsonl",
-        chunks=[people.jsonl(made)],
-    )
+    return people.receive(cast.project, people.jsonl(made), actor=cast.admin, enqueue=True)
 
 
 def state_of(source: ImportFile) -> str:

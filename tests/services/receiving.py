@@ -17,7 +17,7 @@ from annotation.models import (
     TrajectoryContent,
 )
 from annotation.services import ingest
-from tests.people import Cast
+from tests.people import Cast, receive
 
 GOLDEN = Path(__file__).resolve().parents[2] / "fixtures" / "golden"
 
@@ -33,14 +33,7 @@ def stored() -> list[str]:
 
 
 def received(cast: Cast, data: bytes, **more: Any) -> ImportFile:
-    return ingest.receive_file(
-        actor=cast.admin,
-        project=cast.project,
-        subset="tiny",
-        filename="tiny.jsonl",
-        chunks=[data],
-        **{"enqueue": False, **more},
-    )
+    return receive(cast.project, data, actor=cast.admin, **more)
 
 
 def report_of(refusal: ImportRefused) -> list[tuple[int, str, str]]:

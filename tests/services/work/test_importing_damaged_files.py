@@ -19,7 +19,7 @@ from annotation.services import ingest
 from annotation.services.ingest import run as running
 from tests.callers import PlainClient
 from tests.importers.mutations import mutations
-from tests.people import Cast
+from tests.people import Cast, receive
 
 pytestmark = pytest.mark.usefixtures("own_uploads")
 
@@ -44,14 +44,7 @@ def test_damaged_file_is_previewed_and_imported_whole_or_not_at_all(
 
 def _receive_and_compare(cast: Cast, filename: str, subset: str, data: bytes) -> None:
     try:
-        source = ingest.receive_file(
-            actor=cast.admin,
-            project=cast.project,
-            subset=subset,
-            filename=filename,
-            chunks=[data],
-            enqueue=False,
-        )
+        source = receive(cast.project, data, actor=cast.admin, subset=subset, filename=filename)
     except Invalid as refusal:
         assert refusal.message
         assert not ImportFile.objects.filter(subset__name=subset).exists()

@@ -374,14 +374,7 @@ def test_import_of_1000_records_lets_people_go_on_labelling() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_import_abandoned_by_another_process_stops_by_itself(small_batches: None) -> None:
     cast = people.make_cast()
-    source = ingest.receive_file(
-        actor=cast.admin,
-        project=cast.project,
-        subset="tiny",
-        filename="tiny.jsonl",
-        chunks=[people.jsonl(people.make_records(300))],
-        enqueue=False,
-    )
+    source = received(cast, people.jsonl(people.make_records(300)))
 
     def give_up() -> None:
         while not Trajectory.objects.filter(source=source).exists():

@@ -21,7 +21,7 @@ from annotation.services import ingest, suggest
 from annotation.services.suggest.source_labels import label_line
 from tests.importers.archives import zip_of
 from tests.importers.golden import GOLDEN
-from tests.people import Cast
+from tests.people import Cast, receive
 
 pytestmark = pytest.mark.usefixtures("own_uploads")
 SECRET = "sk-ant-" + "a1B2" * 10
@@ -29,9 +29,7 @@ SECRET = "sk-ant-" + "a1B2" * 10
 
 def received(cast: Cast, name: str, data: bytes | None = None) -> ImportFile:
     data = (GOLDEN / name).read_bytes() if data is None else data
-    return ingest.receive_file(
-        actor=cast.admin, project=cast.project, subset="s", filename=name, chunks=[data], enqueue=False
-    )
+    return receive(cast.project, data, actor=cast.admin, subset="s", filename=name)
 
 
 def upload(cast: Cast, data: bytes) -> ingest.ReceivedFiles:
