@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -22,13 +22,14 @@ from annotation.language import translated
 from annotation.models import Release
 from annotation.services import release as service
 from frontend.pages.releases.release_pictures import distribution
-from frontend.pages.shared.common import ProjectPage, open_project, paginate, release_trail
+from frontend.pages.shared.common import ProjectPage, open_project, release_trail
 from frontend.pages.shared.heat import Heat, HeatCell
-from frontend.rendering.tables import Column, Table
-from frontend.templatetags.tristep import figure, percent
+from frontend.pages.shared.list_page import Empty, Filter, ListPage
+from frontend.rendering.identity import short_identity
+from frontend.rendering.tables import Column, Table, cells
+from frontend.templatetags.tristep import figure, percent, readable
 
 RELEASE_DIFF_VERB = "release.view"
-PER_PAGE = 30
 SHOWN_LABELS = 12
 """So many labels of one record stand in its row; the rest is counted."""
 
@@ -83,10 +84,19 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
     comparison = _compared(opened, version, other)
     asked = request.GET.get("what", "")
     what = next((one for one in WHATS if one == asked), None)
-    subset = request.GET.get("subset", "")
-    subset = subset if subset in comparison.diff.subsets else ""
+    subsets = list(comparison.diff.subsets)
+    choices = [(name, name) for name in subsets]
+    listed = ListPage(
+        request,
+        _columns(comparison),
+        lambda asked: comparison.listed(what=what, subset=asked.get("subset", "")),
+        Empty(_("Nothing of this kind changed.")),
+        filters=[Filter("subset", _("Subset"), choices)] if len(subsets) > 1 else [],
+        items=lambda rows: service.shown(actor=opened.user, comparison=comparison, changes=rows),
+        kept=["what"],
+    )
+    chosen = listed.asked.get("subset", "")
     outcomes = comparison.diff.moved_outcomes
-    page: Page[RecordChange] = paginate(request, comparison.listed(what=what, subset=subset), PER_PAGE)
     return opened.render(
         "releases/release_diff.html",
         "releases",
@@ -98,15 +108,8 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
         releases=others(opened),
         whole=comparison.diff.whole,
         by_subset=_by_subset(comparison),
-        subsets=list(comparison.diff.subsets) if len(comparison.diff.subsets) > 1 else [],
-        tabs=_tabs(comparison, what, subset),
-        what=what,
-        subset=subset,
-        page=page,
-        rows=[
-            _row(comparison, one)
-            for one in service.shown(actor=opened.user, comparison=comparison, changes=list(page))
-        ],
+        tabs=_tabs(comparison, what, chosen if chosen in subsets else ""),
+        list=listed,
         sides=_sides(comparison),
         moved=_moved(comparison, comparison.diff.moved),
         moved_outcomes=_moved(comparison, outcomes) if any(was != now for was, now in outcomes) else None,
@@ -193,19 +196,37 @@ def _reading(found: service.Comparison, change: RecordChange) -> str:
     return reverse("frontend:release-record", args=[release.project.slug, release.version, ordinal])
 
 
-def _row(found: service.Comparison, shown: service.ShownChange) -> dict[str, Any]:
-    labels = [label for label in shown.change.labels if label.message_index is not None]
-    return {
-        "change": shown.change,
-        "reading": _reading(found, shown.change),
-        "kept": shown.kept,
-        "what": [
-            {"title": WHAT_TITLES[what], "kind": WHAT_KINDS.get(what, "outline")}
-            for what in WHATS
-            if what in shown.change.what
-        ],
-        "of_one": shown.change.before is None or shown.change.after is None,
+def _columns(found: service.Comparison) -> list[Column]:
+    def record(one: service.ShownChange) -> str:
+        name, model = short_identity(one.change.record_id), one.change.policy_model
+        shown = cells.broken(name) if one.kept else cells.link(name, _reading(found, one.change), "break")
+        return cells.lines(shown, cells.soft(readable(model)) if model else "")
+
+    def changes(one: service.ShownChange) -> str:
+        if one.kept:
+            return cells.soft(_("Hidden, since you are labelling this trajectory."))
+        looks = [
+            (WHAT_TITLES[what], WHAT_KINDS.get(what, "outline")) for what in WHATS if what in one.change.what
+        ]
+        return cells.cluster(*(cells.badge(title, f"badge--{kind}") for title, kind in looks))
+
+    return [
+        Column("record", _("Record"), cell=record, look="record"),
+        Column("subset", _("Subset"), "change.subset"),
+        Column("changes", _("Changes"), cell=changes),
+        Column("labels", _("Labels, before and after"), cell=lambda one: _labels(found, one.change)),
+    ]
+
+
+def _labels(found: service.Comparison, change: RecordChange) -> str | None:
+    labels = [label for label in change.labels if label.message_index is not None]
+    if not change.labels:
+        return None
+    known = {
+        "reading": _reading(found, change),
+        "of_one": change.before is None or change.after is None,
         "labels": labels[:SHOWN_LABELS],
         "more": max(len(labels) - SHOWN_LABELS, 0),
-        "outcome": next((label for label in shown.change.labels if label.message_index is None), None),
+        "outcome": next((label for label in change.labels if label.message_index is None), None),
     }
+    return render_to_string("frontend/releases/release_change.html", known)
