@@ -33,11 +33,11 @@ def test_experiment_shows_arms_differences_and_moves(browse, cast, at, text):
     ]
     first = response.context["rows"][0]
     assert [cell["value"] for cell in first["cells"]] == ["50.0\u00a0%"] * 2 + ["100.0\u00a0%"] * 2
-    assert response.context["contrasts"][0]["cells"][0]["value"] == "+50.0"
+    assert response.context["contrasts"].rows[0]["cells"][0]["value"] == "+50.0"
     assert response.context["few"] == ["fewer than 20 tasks", "both annotators used one label only"]
     assert "– : fewer than 20 tasks." in page
-    moved = response.context["moves"][0]
-    assert [cell["value"] for cell in moved["cells"]][:3] == ["25.0\u00a0%", "25.0\u00a0%", "0.0\u00a0%"]
+    moved = response.context["moves"].rows[0].changes
+    assert (moved.changed.value, moved.towards.value, moved.away.value) == (0.25, 0.25, 0.0)
     for name in ("severe", "strict", "kind"):
         assert name in page
     assert "No trajectory has been disputed so far" not in page and "of the disputes" in page

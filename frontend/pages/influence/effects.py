@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -10,12 +11,12 @@ from django.utils.translation import gettext_lazy
 
 from annotation.language import translated
 from annotation.reports.influence.experiment_report import (
-    ArmFate,
     ExperimentReport,
     PairFigures,
     TestedContrast,
 )
-from frontend.pages.shared.figure_cells import ARM_NAMES, measure_cell
+from frontend.pages.shared.figure_cells import ARM_NAMES, figure_column, figure_text
+from frontend.rendering.tables import Column, Table, cells
 from frontend.templatetags.tristep import figure
 
 FATES = {
@@ -34,8 +35,8 @@ PARTS = frozenset({"counted", "waiting", "lost", "before", "after"})
 def shown(trial: ExperimentReport) -> dict[str, Any]:
     """The context of the section."""
     primary, *others = trial.tested
-    cells = [_effect(other) for other in others]
-    reasons = [cell["reason"] for cell in [_effect(primary), *cells] if cell["reason"]]
+    cells_ = [_effect(other) for other in others]
+    reasons = [cell["reason"] for cell in [_effect(primary), *cells_] if cell["reason"]]
     return {
         "look": {
             "number": trial.look.number,
@@ -45,11 +46,10 @@ def shown(trial: ExperimentReport) -> dict[str, Any]:
             "level": "" if trial.look.level is None else figure(trial.look.level, 4),
         },
         "primary": _effect(primary),
-        "others": cells,
+        "others": _others(cells_),
         "reasons": list(dict.fromkeys(reasons)),
-        "arms": [ARM_NAMES[arm] for arm in trial.arms],
-        "fates": _fates(trial.fates),
-        "pairs": [_pair(pair) for pair in trial.pairs],
+        "fates": _fates(trial),
+        "pairs": _pairs(trial.pairs),
     }
 
 
@@ -83,6 +83,26 @@ def _effect(contrast: TestedContrast) -> dict[str, Any]:
     }
 
 
+def _others(effects: Sequence[dict[str, Any]]) -> Table:
+    def difference(effect: dict[str, Any]) -> str:
+        return figure_text({**effect, "reason": "", "why": ""})
+
+    def differs(effect: dict[str, Any]) -> str:
+        words, reason = {True: _("yes"), False: _("no")}.get(effect["found"], ""), effect["reason"]
+        return figure_text({"value": words, "reason": "" if words else reason, "low": "", "why": ""})
+
+    columns = [
+        Column("arms", _("Suggestions"), lambda effect: effect["arms"], look="main"),
+        Column("base", _("Compared with"), lambda effect: effect["base"]),
+        Column("who", _("Agreement"), lambda effect: effect["who"]),
+        Column("difference", _("Difference, points"), cell=difference, look="number"),
+        Column("mde", _("Minimum detectable effect"), lambda effect: effect["mde"], look="number"),
+        Column("tasks", _("Tasks"), lambda effect: effect["tasks"], look="number"),
+        Column("found", _("Shown to differ"), cell=differs),
+    ]
+    return Table(columns, effects, labelledby="contrasts")
+
+
 def _arms(arms: Sequence[str]) -> str:
     names = [str(ARM_NAMES[arm]) for arm in arms]
     return names[0] if len(names) == 1 else _("%(one)s with %(other)s") % {"one": names[0], "other": names[1]}
@@ -94,30 +114,37 @@ def _who(one: TestedContrast) -> str:
     return one.judge or _("Annotators with the majority of judges")
 
 
-def _fates(fates: Sequence[ArmFate]) -> list[dict[str, Any]]:
+def _fates(trial: ExperimentReport) -> Table:
     """Counts by arm, one row a count; then one for each judge."""
+    fates = trial.fates
     rows = [
-        {"title": title, "part": name in PARTS, "counts": [getattr(fate, name) for fate in fates]}
+        (cells.soft(title) if name in PARTS else title, [getattr(fate, name) for fate in fates])
         for name, title in FATES.items()
     ]
-    judges = fates[0].judges if fates else {}
-    return rows + [
-        {
-            "title": _("%(judge)s on screen") % {"judge": name},
-            "part": True,
-            "counts": [fate.judges[name] for fate in fates],
-        }
-        for name in judges
+    rows += [
+        (cells.soft(_("%(judge)s on screen") % {"judge": name}), [fate.judges[name] for fate in fates])
+        for name in (fates[0].judges if fates else {})
     ]
 
+    def counts(place: int) -> Callable[[tuple[str, list[int]]], int]:
+        return lambda row: row[1][place]
 
-def _pair(pair: PairFigures) -> dict[str, Any]:
-    return {
-        "arms": _arms(pair.arms),
-        "tasks": pair.tasks,
-        "pairs": pair.pairs,
-        "cells": [
-            measure_cell(pair.agreement.measure, is_share=True),
-            measure_cell(pair.kappa.measure, is_share=False),
-        ],
-    }
+    columns = [
+        Column("count", _("Count"), cell=lambda row: row[0]),
+        *(
+            Column(arm, str(ARM_NAMES[arm]), counts(place), look="number")
+            for place, arm in enumerate(trial.arms)
+        ),
+    ]
+    return Table(columns, rows, labelledby="accounting")
+
+
+def _pairs(pairs: Sequence[PairFigures]) -> Table:
+    columns = [
+        Column("arms", _("Arms of the two annotators"), lambda pair: _arms(pair.arms)),
+        Column("tasks", _("Tasks"), look="number"),
+        Column("pairs", _("Pairs of labels"), look="number"),
+        figure_column("same", _("Same label"), attrgetter("agreement.measure"), is_share=True),
+        figure_column("kappa", _("Cohen’s κ"), attrgetter("kappa.measure"), is_share=False),
+    ]
+    return Table(columns, pairs, labelledby="each-other", title=_("Annotators with each other"))

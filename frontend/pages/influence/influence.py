@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.errors import TristepError
+from annotation.core.figures.measure import Measure
 from annotation.core.influence.arm_figures import ArmDifference, ResampledMeasure
 from annotation.core.influence.experiment import ARMS
 from annotation.language import translated
@@ -26,7 +27,8 @@ from frontend.forms.experiment import RandomiseForm, TriageForm
 from frontend.forms.projects import POLICIES
 from frontend.pages.influence.effects import shown
 from frontend.pages.shared.common import ProjectPage, open_project
-from frontend.pages.shared.figure_cells import ARM_NAMES, measure_cell
+from frontend.pages.shared.figure_cells import ARM_NAMES, figure_column, figure_text, measure_cell
+from frontend.rendering.tables import Column, Table
 from frontend.templatetags.tristep import figure
 
 CHANGE = "project.change"
@@ -52,6 +54,7 @@ def _difference_cell(found: ArmDifference, *, is_share: bool) -> dict[str, Any]:
         "reason": translated(found.measure.reason),
         "low": signed(bounds.low) if bounds and known else "",
         "high": signed(bounds.high) if bounds and known else "",
+        "why": "",
         "mde": signed(found.mde, sign=False),
         "mde_reason": translated(found.mde_reason),
     }
@@ -107,21 +110,40 @@ def _cell(column: dict[str, Any], line: report.ComparisonLine, name: str) -> dic
     return measure_cell(estimate.measure, is_share=name == "agreement")
 
 
-def _contrasts(found: Sequence[report.Contrast]) -> list[dict[str, Any]]:
-    """One row each; the first of an arm spans as many rows as the arm has."""
-    rows = [one.arm for one in found]
-    return [
+def _contrasts(found: Sequence[report.Contrast]) -> Table:
+    rows = [
         {
             "arm": ARM_NAMES[one.arm],
-            "span": rows.count(one.arm) if rows.index(one.arm) == number else 0,
             "who": _who(one.who, one.judge),
             "cells": [
                 _difference_cell(one.agreement, is_share=True),
                 _difference_cell(one.kappa, is_share=False),
             ],
         }
-        for number, one in enumerate(found)
+        for one in found
     ]
+
+    def detectable(cell: dict[str, Any]) -> str:
+        return figure_text({**cell, "value": cell["mde"], "reason": cell["mde_reason"], "low": ""})
+
+    columns = [
+        Column("arm", _("Suggestions shown"), lambda row: row["arm"]),
+        Column("who", _("Agreement"), lambda row: row["who"]),
+        Column(
+            "points", _("Difference, points"), cell=lambda row: figure_text(row["cells"][0]), look="number"
+        ),
+        Column(
+            "mde", _("Minimum detectable effect"), cell=lambda row: detectable(row["cells"][0]), look="number"
+        ),
+        Column("kappa", _("Difference of κ"), cell=lambda row: figure_text(row["cells"][1]), look="number"),
+        Column(
+            "kappa_mde",
+            _("Minimum detectable effect"),
+            cell=lambda row: detectable(row["cells"][1]),
+            look="number",
+        ),
+    ]
+    return Table(columns, rows, labelledby="contrasts")
 
 
 SHARES = {
@@ -133,19 +155,17 @@ SHARES = {
 }
 
 
-def _moves(found: Iterable[ChangeRates]) -> list[dict[str, Any]]:
-    return [
-        {
-            "unit": UNITS[one.unit],
-            "against": one.judge or _("the majority of the judges"),
-            "labels": one.changes.labels,
-            "cells": [
-                {"title": title, **measure_cell(getattr(one.changes, name), is_share=True)}
-                for name, title in SHARES.items()
-            ],
-        }
-        for one in found
+def _moves(found: Iterable[ChangeRates]) -> Table:
+    def share(name: str) -> Callable[[ChangeRates], Measure]:
+        return lambda one: getattr(one.changes, name)
+
+    columns = [
+        Column("unit", _("Labels of"), lambda one: UNITS[one.unit]),
+        Column("against", _("compared with"), lambda one: one.judge or _("the majority of the judges")),
+        Column("labels", _("Labels"), "changes.labels", look="number"),
+        *(figure_column(name, str(title), share(name), is_share=True) for name, title in SHARES.items()),
     ]
+    return Table(columns, found, labelledby="moves")
 
 
 def _sizes(columns: list[dict[str, Any]], *, people: bool) -> list[dict[str, Any]]:
@@ -187,7 +207,7 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
         sizes=_sizes(columns, people=found.trial is not None),
         trial=None if found.trial is None else shown(found.trial),
         contrasts=contrasts,
-        few=_reasons(contrasts, "mde_reason"),
+        few=_reasons(contrasts.rows, "mde_reason"),
         moves=_moves(found.change_rates),
         looked=any(one.changes.labels for one in found.change_rates),
         queue=triage_so_far(viewer=opened.user, project=opened.project),
