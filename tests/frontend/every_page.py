@@ -79,7 +79,7 @@ PAGES = {
     "errors of a model": ("admin", "release-errors", 13),
     "trajectory of a release": ("admin", "release-predicted", 14),
     "judges to score": ("admin", "scored-judges", 14),
-    "best-of-N": ("judith", "release-best-of-n", 9),
+    "best-of-N": ("judith", "release-best-of-n", 10),
     "benchmark": ("judith", "release-benchmark", 9),
     "freeze": ("admin", "release-freeze", 25),
 }
