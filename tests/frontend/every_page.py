@@ -72,7 +72,7 @@ PAGES = {
     "influence": ("admin", "influence", 17),
     "releases": ("admin", "releases", 8),
     "release": ("admin", "release", 9),
-    "two releases": ("admin", "release-diff", 13),
+    "two releases": ("admin", "release-diff", 12),
     "public release": ("nobody", "public-release", 6),
     "leaderboard": ("admin", "leaderboard", 9),
     "model": ("admin", "model", 13),
