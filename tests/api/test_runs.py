@@ -9,12 +9,7 @@ import pytest
 
 from annotation.models import SuggestionRun
 from tests.fixtures.judges import (
-    Scripted,
-    do,
-    install,
     make_judge,
-    odd_ones_fail,
-    start,
 )
 from tests.people import Cast, import_records, make_project, make_records
 
@@ -24,14 +19,6 @@ from .shape import ok, refused
 pytestmark = pytest.mark.usefixtures("judge_urls")
 
 RUNS = "/projects/bench/runs/"
-
-
-@pytest.fixture
-def finished(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> SuggestionRun:
-    """A finished run of four trajectories, of which two failed."""
-    import_records(cast.project, 4)
-    install(monkeypatch, Scripted(odd_ones_fail))
-    return do(start(make_judge(cast)))
 
 
 def test_estimate_starts_nothing_and_a_start_does(by: Callers, cast: Cast) -> None:
@@ -81,25 +68,27 @@ def test_judge_of_another_project_is_not_found(by: Callers, cast: Cast) -> None:
     refused(by.admin.post(RUNS, {"judge": judge.pk}), 404)
 
 
-def test_run_is_watched_and_its_failures_lead_to_the_raw_answer(by: Callers, finished: SuggestionRun) -> None:
-    seen = ok(by.admin.get(f"/runs/{finished.pk}/"))
+def test_run_is_watched_and_its_failures_lead_to_the_raw_answer(
+    by: Callers, failed_run: SuggestionRun
+) -> None:
+    seen = ok(by.admin.get(f"/runs/{failed_run.pk}/"))
     assert seen["progress"] == {"done": 2, "failed": 2, "total": 4} and seen["state"] == "finished"
     assert seen["failures"] == [{"kind": "not_json", "count": 2, "message": "Broken."}]
     assert Decimal(seen["cost"]) == Decimal("0.02") and seen["seconds_left"] is None
-    rows = ok(by.admin.get(f"/runs/{finished.pk}/failures/"))["results"]
+    rows = ok(by.admin.get(f"/runs/{failed_run.pk}/failures/"))["results"]
     assert [row["record_id"] for row in rows] == ["tiny:1:0", "tiny:3:0"]
     answer = ok(by.admin.get(f"/answers/{rows[0]['answer']}/"))
     assert (answer["request"], answer["response"], answer["status"]) == ("asked", "<html>", 500)
     assert answer["trajectory"] == rows[0]["trajectory"] and answer["tries"] == 2
-    listed = ok(by.admin.get(RUNS, {"judge": finished.judge_id}))
-    assert [row["id"] for row in listed["results"]] == [finished.pk]
+    listed = ok(by.admin.get(RUNS, {"judge": failed_run.judge_id}))
+    assert [row["id"] for row in listed["results"]] == [failed_run.pk]
     assert ok(by.admin.get(RUNS, {"judge": 99999}))["count"] == 0
 
 
 def test_run_is_paused_resumed_with_a_budget_cancelled_and_retried(
-    by: Callers, cast: Cast, finished: SuggestionRun
+    by: Callers, cast: Cast, failed_run: SuggestionRun
 ) -> None:
-    where = f"/runs/{finished.pk}/"
+    where = f"/runs/{failed_run.pk}/"
     refused(by.admin.post(f"{where}pause/"), 409, "stale_state")
     assert ok(by.admin.post(f"{where}retry/"))["progress"]["failed"] == 0
     assert ok(by.admin.post(f"{where}pause/"))["state"] == "paused"

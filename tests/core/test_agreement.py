@@ -556,7 +556,7 @@ def many(n_tasks: int, n_subsets: int = 2, seed: int = 3) -> LabelTable:
 
 def test_kappas_of_pairs_are_scikit_learns_on_random_tables_with_missing_labels() -> None:
     rng = np.random.default_rng(12)
-    for _ in range(400):
+    for _ in range(120):
         annotators, n_tasks = int(rng.integers(2, 26)), int(rng.integers(1, 12))
         labels = rng.choice([-1, 0, 1], p=rng.dirichlet([1, 1, 1]), size=(n_tasks * 3, annotators))
         there = rng.random(labels.shape) < rng.uniform(0.2, 1)

@@ -20,21 +20,12 @@ from tests.fixtures.judges import (
     failure,
     install,
     make_judge,
-    odd_ones_fail,
     start,
 )
 
 pytestmark = pytest.mark.usefixtures("judge_urls")
 
 SCRIPT = "<script>alert(1)</script>"
-
-
-@pytest.fixture
-def failed_run(cast: people.Cast, monkeypatch: pytest.MonkeyPatch) -> SuggestionRun:
-    """A finished run, of which two of four trajectories failed."""
-    people.import_records(cast.project, 4)
-    install(monkeypatch, Scripted(odd_ones_fail))
-    return do(start(make_judge(cast), budget=Decimal(2)))
 
 
 # ── Starting ──────────────────────────────

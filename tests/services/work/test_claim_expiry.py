@@ -224,27 +224,19 @@ def test_claim_that_is_used_after_the_warning_stays(cast: Cast, use: str) -> Non
     assert (mine.state, mine.warned_at) == (AssignmentState.OPEN, None)
 
 
-def test_claim_that_is_reopened_is_warned_of_anew_before_it_expires(
-    cast: Cast,
-) -> None:
+@pytest.mark.postgres
+@pytest.mark.parametrize("how", ["reopened", "taken up again"])
+def test_claim_that_is_open_again_is_warned_of_anew_before_it_expires(cast: Cast, how: str) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
     people.label_all(mine)
     Assignment.objects.update(warned_at=timezone.now())
-    label.submit(actor=cast.ann, assignment=mine)
-    label.reopen(actor=cast.ann, assignment=mine)
-    claim_expiry.sweep(now=timezone.now() + 15 * DAY)
-    mine.refresh_from_db()
-    assert mine.state == AssignmentState.OPEN
-
-
-@pytest.mark.postgres
-def test_claim_that_is_taken_up_again_is_warned_of_anew_before_it_expires(cast: Cast) -> None:
-    people.import_records(cast.project, 1)
-    mine = people.claim(cast.ann, cast.project)
-    Assignment.objects.update(warned_at=timezone.now())
-    assign.return_assignment(actor=cast.ann, assignment=mine, reason="Later.")
-    mine = assign.resume_assignment(actor=cast.ann, assignment=mine)
+    if how == "reopened":
+        label.submit(actor=cast.ann, assignment=mine)
+        mine = label.reopen(actor=cast.ann, assignment=mine)
+    else:
+        assign.return_assignment(actor=cast.ann, assignment=mine, reason="Later.")
+        mine = assign.resume_assignment(actor=cast.ann, assignment=mine)
     assert mine.expires_at is None
     claim_expiry.sweep(now=timezone.now() + 15 * DAY)
     mine.refresh_from_db()
