@@ -166,6 +166,12 @@ class Change(serializers.Serializer[object]):
     reason = serializers.CharField(required=False, allow_blank=True)
 
 
+KNOWN = (
+    "The sum of the versions of all labels that the client knows, of the outcome too. When it is right, "
+    "`labels` holds those that the batch names or changes; else, and without it, all."
+)
+
+
 class SaveShape(serializers.Serializer[object]):
     """The shape of a batch in the schema."""
 
@@ -173,6 +179,7 @@ class SaveShape(serializers.Serializer[object]):
         min_length=1, max_length=64, help_text="Made by the client; repeating it is safe."
     )
     changes = Change(many=True, max_length=MAX_CHANGES)  # type: ignore[call-arg]
+    known_versions = serializers.IntegerField(required=False, min_value=0, help_text=KNOWN)
 
 
 class Save(Input):
@@ -180,6 +187,7 @@ class Save(Input):
 
     op_id = serializers.CharField(max_length=64)
     changes = serializers.ListField(child=serializers.DictField(), allow_empty=True, max_length=MAX_CHANGES)
+    known_versions = serializers.IntegerField(required=False, min_value=0)
 
 
 class SaveResult(Output):
@@ -193,7 +201,7 @@ class SaveResult(Output):
 
 
 class Saved(Output):
-    """The results of a batch in its order, and all labels as they are now."""
+    """The results of a batch in its order, and labels as they are now (`known_versions` says which)."""
 
     op_id = serializers.CharField()
     results = SaveResult(many=True)

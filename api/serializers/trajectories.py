@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import ConsensusKind, TrajectoryState
 
 from .base import Output, Query, StoredText, Value, words
@@ -47,6 +48,17 @@ class TrajectoryFilter(Query):
     state = serializers.ChoiceField(required=False, choices=TRAJECTORY_STATES)
     record_id = serializers.CharField(required=False, max_length=255)
     policy_model = serializers.CharField(required=False, max_length=120)
+
+
+class MessageWindow(Query):
+    """A part of a trajectory's messages, with the steps and labels of that; all of them without either."""
+
+    messages_from = serializers.IntegerField(
+        required=False, min_value=0, max_value=MAX_INT, help_text="The index of the first message."
+    )
+    messages_limit = serializers.IntegerField(
+        required=False, min_value=1, max_value=1000, help_text="How many messages at most."
+    )
 
 
 class Part(Output):
@@ -102,7 +114,8 @@ class Trajectory(Output):
     question = serializers.CharField()
     task_description = serializers.JSONField(allow_null=True)
     tools = serializers.ListField(child=serializers.JSONField())
-    messages = Message(many=True)
+    message_count = serializers.IntegerField(help_text="Of the whole trajectory.")
+    messages = Message(many=True, help_text="All, or those that were asked for.")
     answer_text = serializers.CharField(allow_null=True)
     policy_model = serializers.CharField(allow_null=True)
     reference_answer = serializers.JSONField(allow_null=True)

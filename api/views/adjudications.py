@@ -112,10 +112,13 @@ class Mine(View):
 class Case(Mine):
     """`/adjudications/<id>/`"""
 
-    @extend_schema(summary="Read a case", responses=shapes.CaseDetail)
+    @extend_schema(
+        summary="Read a case", parameters=[trajectories.shapes.MessageWindow], responses=shapes.CaseDetail
+    )
     def get(self, request: Request, pk: int) -> Response:
-        """One's own case: the labels of A and B side by side, the decisions so far, and the trajectory."""
-        row = self.case(pk)
+        """One's own case: the labels of A and B side by side, the decisions so far, and the trajectory; of
+        a long one a part of its messages (`messages_from`, `messages_limit`)."""
+        row, part = self.case(pk), trajectories.window(self)
         if row.state == AdjudicationState.RELEASED:
             closed: dict[str, Any] = {"annotators": [], "steps": [], "outcome": None, "trajectory": None}
             return Response({"case": shapes.Case(row).data, **closed})
@@ -124,9 +127,9 @@ class Case(Mine):
             {
                 "case": shapes.Case(row).data,
                 "annotators": trajectories.sides(page),
-                "steps": [_item(item) for item in page.steps],
+                "steps": [_item(item) for item in trajectories.steps_in(page, part)],
                 "outcome": _item(page.outcome),
-                "trajectory": trajectories.shape(page.trajectory, page.access, page.transcript),
+                "trajectory": trajectories.shape(page.trajectory, page.access, page.transcript, part),
             }
         )
 

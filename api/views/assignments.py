@@ -117,21 +117,28 @@ class OneAssignment(Mine):
 
     reading_may_conflict = True
 
-    @extend_schema(summary="Open an assignment", responses=shapes.AssignmentDetail)
+    @extend_schema(
+        summary="Open an assignment",
+        parameters=[trajectories.shapes.MessageWindow],
+        responses=shapes.AssignmentDetail,
+    )
     def get(self, request: Request, pk: int) -> Response:
-        """One's own assignment with its trajectory and all its labels. Conflict when it was given back."""
-        return Response(sheet(workbench(actor=self.user, assignment=self.assignment(pk))))
+        """One's own assignment with its trajectory and its labels; of a long one those of a part of its
+        messages (`messages_from`, `messages_limit`). Conflict when it was given back."""
+        bench = workbench(actor=self.user, assignment=self.assignment(pk))
+        return Response(sheet(bench, trajectories.window(self)))
 
 
-def sheet(bench: Workbench) -> dict[str, Any]:
-    """An assignment with its trajectory and labels."""
+def sheet(bench: Workbench, part: range) -> dict[str, Any]:
+    """An assignment with a part of its trajectory, and the labels of that."""
     row = bench.assignment
     return {
         "assignment": shapes.Assignment(row).data,
         "open": bench.open,
         "guideline_version": bench.guidelines.version if bench.guidelines else 0,
         **bench.state,
-        "trajectory": trajectories.shape(row.trajectory, bench.access, bench.transcript),
+        "steps": [step for step in bench.state["steps"] if step["message_index"] in part],
+        "trajectory": trajectories.shape(row.trajectory, bench.access, bench.transcript, part),
     }
 
 

@@ -15,6 +15,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.core.bounds import MAX_INT
 from annotation.core.errors import Conflict
 from annotation.core.text import escape, unescape
 from annotation.models import Trajectory
@@ -67,8 +68,16 @@ def _found(view: View, pk: int) -> Trajectory:
     return fetch(view.user, rows, pk=pk)
 
 
-def shape(row: Trajectory, access: FieldAccess, read: Transcript) -> dict[str, Any]:
-    """A trajectory as the API sends it. What the viewer may not see is not in `read` already."""
+def window(view: View) -> range:
+    """The messages that a request asks for, by index; all by default."""
+    query = view.query(shapes.MessageWindow)
+    first = query.get("messages_from", 0)
+    return range(first, first + query["messages_limit"] if "messages_limit" in query else MAX_INT)
+
+
+def shape(row: Trajectory, access: FieldAccess, read: Transcript, part: range) -> dict[str, Any]:
+    """A trajectory as the API sends it, with a part of its messages. What the viewer may not see is not in
+    `read` already."""
     answers = {
         index: {"message_index": message, "position": position}
         for index, (message, position) in read.results.items()
@@ -82,6 +91,7 @@ def shape(row: Trajectory, access: FieldAccess, read: Transcript) -> dict[str, A
         "question": read.question,
         "task_description": read.task_description,
         "tools": read.tools,
+        "message_count": len(read.messages),
         "messages": [
             {
                 "index": message.index,
@@ -94,7 +104,7 @@ def shape(row: Trajectory, access: FieldAccess, read: Transcript) -> dict[str, A
                 "name": message.name,
                 "answers": answers.get(message.index),
             }
-            for message in read.messages
+            for message in read.messages[part.start : part.stop]
         ],
         "answer_text": read.answer_text,
         "policy_model": unescape(row.policy_model) if access.mode == "admin" else None,
@@ -108,13 +118,16 @@ class OneTrajectory(View):
 
     noun = "trajectories"
 
-    @extend_schema(summary="Read a trajectory", responses=shapes.Trajectory)
+    @extend_schema(
+        summary="Read a trajectory", parameters=[shapes.MessageWindow], responses=shapes.Trajectory
+    )
     def get(self, request: Request, pk: int) -> Response:
         """Its messages, tools and task, as far as one may see them: annotators from their claim on,
-        adjudicators from taking the case on, admins always."""
+        adjudicators from taking the case on, admins always. Of a long one a part at a time
+        (`messages_from`, `messages_limit`)."""
         row = _found(self, pk)
         access = field_access(self.user, row)
-        return Response(shape(row, access, transcript(trajectory=row, access=access)))
+        return Response(shape(row, access, transcript(trajectory=row, access=access), window(self)))
 
 
 class Labelled(View):
@@ -182,7 +195,7 @@ class Judgements(Labelled):
 
     @extend_schema(
         summary="Read all labels of a trajectory",
-        parameters=[REVEAL],
+        parameters=[REVEAL, shapes.MessageWindow],
         responses=shapes.SideBySide,
     )
     def get(self, request: Request, pk: int) -> Response:
@@ -191,7 +204,7 @@ class Judgements(Labelled):
         because whoever has seen the labels of a trajectory can no longer claim it."""
         row = _found(self, pk)
         self.ask_first(row)
-        return Response(side_by_side(noted_reads.inspection(actor=self.user, trajectory=row)))
+        return Response(side_by_side(noted_reads.inspection(actor=self.user, trajectory=row), window(self)))
 
 
 def item(item_: reports.SideBySideItem) -> dict[str, Any]:
@@ -224,13 +237,18 @@ def sides(page: reports.SideBySide) -> list[dict[str, Any]]:
     return [{"letter": side.letter, "name": side.name, "state": side.state} for side in page.sides]
 
 
-def side_by_side(page: reports.SideBySide) -> dict[str, Any]:
-    """All labels of a trajectory."""
+def steps_in(page: reports.SideBySide, part: range) -> list[reports.SideBySideItem]:
+    """The steps among some of the messages."""
+    return [step for step in page.steps if step.step is not None and step.step.message_index in part]
+
+
+def side_by_side(page: reports.SideBySide, part: range) -> dict[str, Any]:
+    """All labels of a trajectory, or of a part of its messages."""
     return {
         "trajectory": page.trajectory.pk,
         "state": page.trajectory.state,
         "annotators": sides(page),
-        "steps": [{**item(step), "suggestions": named_suggestions(step)} for step in page.steps],
+        "steps": [{**item(step), "suggestions": named_suggestions(step)} for step in steps_in(page, part)],
         "outcome": {**item(page.outcome), "suggestions": named_suggestions(page.outcome)},
     }
 

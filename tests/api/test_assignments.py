@@ -71,6 +71,42 @@ def test_labels_are_saved_one_by_one(by: Callers, claimed: Assignment) -> None:
     assert Label.objects.count() == 1
 
 
+def test_save_answers_with_what_the_batch_is_about_to_who_knows_the_rest(
+    by: Callers, claimed: Assignment
+) -> None:
+    def sent(op_id: str, known: int | None, *changes: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
+        body = {"op_id": op_id, "changes": changes} | ({} if known is None else {"known_versions": known})
+        answer = ok(by.ann.post(f"/assignments/{claimed.pk}/labels/", body))
+        return answer, [label["message_index"] for label in answer["labels"]]
+
+    assert sent("a", None, change(2, -1))[1] == [2, 4]
+    assert sent("b", 1)[1] == []
+    # one that is refused is named too, and what follows from a change comes with it
+    refusal = sent("c", 1, change(4, -1, source="propagated", root=4))
+    assert refusal[1] == [4] and refusal[0]["results"][0]["status"] == "refused"
+    assert sent("d", 1, change(4, -1, source="propagated", root=2))[1] == [4]
+    assert sent("e", 2, change(2, 1, version=1))[1] == [2, 4]
+    # so is one that cannot be read at all, whose result has no name
+    assert sent("x", 4, {**change(2, 1), "value": 9})[1] == [2]
+    # who does not know all that is stored, gets all
+    assert sent("f", 2, change(None, 1))[1] == [2, 4]
+    assert sent("f", 4, change(None, 1))[1] == [2, 4]
+    assert sent("g", 5)[1] == []
+
+
+def test_assignment_and_trajectory_are_read_in_parts(by: Callers, claimed: Assignment) -> None:
+    whole = ok(by.ann.get(f"/assignments/{claimed.pk}/"))
+    part = ok(by.ann.get(f"/assignments/{claimed.pk}/?messages_from=3&messages_limit=2"))
+    assert [message["index"] for message in part["trajectory"]["messages"]] == [3, 4]
+    assert [step["message_index"] for step in part["steps"]] == [4]
+    assert part["trajectory"]["message_count"] == whole["trajectory"]["message_count"] == 5
+    assert len(whole["trajectory"]["messages"]) == 5 and len(whole["steps"]) == 2
+    address = f"/trajectories/{claimed.trajectory_id}/"
+    assert ok(by.ann.get(f"{address}?messages_from=9"))["messages"] == []
+    assert [one["index"] for one in ok(by.ann.get(f"{address}?messages_limit=1"))["messages"]] == [0]
+    refused(by.ann.get(f"{address}?messages_limit=0"), 400)
+
+
 def test_save_says_its_refusals_in_the_readers_language(by: Callers, claimed: Assignment) -> None:
     by.ann.client.defaults["HTTP_ACCEPT_LANGUAGE"] = "zh-hans"
     seen = ok(save(by.ann, claimed, [change(3, 1), change(None, 5), change(4, 1, version=9)]))

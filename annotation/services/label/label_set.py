@@ -1,6 +1,7 @@
 """All labels of one assignment in memory: read once, changed, resolved by the propagation rule, written
 once."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -113,10 +114,18 @@ class LabelSet:
             rows.write_outcome(self.assignment, self.outcome, seen_at, self.now)
         rows.write_events(self.events)
 
-    def state(self) -> dict[str, Any]:
-        """Every label as the browser keeps it: {"labels": [...], "outcome": {...}}."""
+    def versions(self) -> int:
+        """The sum of all versions, that of the outcome included."""
+        return sum(label.version for label in self.labels.values()) + (
+            self.outcome.version if self.outcome else 0
+        )
+
+    def state(self, about: Collection[int] | None = None) -> dict[str, Any]:
+        """Labels as the browser keeps them, {"labels": [...], "outcome": {...}}: all, or those of some
+        messages."""
+        indexes = (step.message_index for step in self.stored.steps)
         return {
-            "labels": [self.label_json(step.message_index) for step in self.stored.steps],
+            "labels": [self.label_json(index) for index in indexes if about is None or index in about],
             "outcome": self.outcome_json(),
         }
 

@@ -2,7 +2,7 @@
 see what")."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -32,7 +32,12 @@ OP_ID_RULE = translatable("1 to 64 visible ASCII characters.")
 
 
 def save_labels(
-    *, actor: User, assignment: Assignment | int, op_id: str, changes: Sequence[Mapping[str, Any]]
+    *,
+    actor: User,
+    assignment: Assignment | int,
+    op_id: str,
+    changes: Sequence[Mapping[str, Any]],
+    known_versions: int | None = None,
 ) -> dict[str, Any]:
     """Apply a batch of changes to an open assignment; repeating a batch (same `op_id`) changes nothing.
 
@@ -43,6 +48,10 @@ def save_labels(
     one leaves the others standing. Returns {"op_id", "results", "labels", "outcome"}; each result is
     {"target", "message_index", "status": "saved" | "stale" | "refused", "reason", "label"}. An empty batch
     asks what is stored, and leaves no trace.
+
+    `labels` are all labels, unless `known_versions`, the sum of the versions that the client knows, is that
+    of what was stored before the batch: then nothing else has changed, and they are those that the batch
+    named or changed. Versions only rise, so that equal sums are equal versions.
 
     Raises NotFound for what is not the actor's own, Invalid for a batch that cannot be read, Conflict for an
     `op_id` that was used for other changes, StaleState when the assignment is not open.
@@ -64,8 +73,12 @@ def save_labels(
         mine = Assignment(pk=pk, annotator_id=actor.pk, project_id=stored.project_id)
         require(actor, "label", mine, held=stored.held)
         label_set = LabelSet(pk, stored, timezone.now())
+        whole = known_versions != label_set.versions()
         results = _save(label_set, op_id, changes)
-    return _answer(label_set, op_id, results)
+    # of a change that could not be read, the result has no name
+    named = [change.get("message_index") for change in changes]
+    about = None if whole else {*label_set.touched, *(index for index in named if isinstance(index, int))}
+    return _answer(label_set, op_id, results, about)
 
 
 def _save(label_set: LabelSet, op_id: str, changes: Sequence[Mapping[str, Any]]) -> Sequence[RESULT]:
@@ -89,8 +102,10 @@ def _save(label_set: LabelSet, op_id: str, changes: Sequence[Mapping[str, Any]])
     return results
 
 
-def _answer(label_set: LabelSet, op_id: str, results: Sequence[RESULT]) -> dict[str, Any]:
-    """The results of a batch, each with the label as it is now, and all labels."""
+def _answer(
+    label_set: LabelSet, op_id: str, results: Sequence[RESULT], about: Collection[int] | None
+) -> dict[str, Any]:
+    """The results of a batch, each with the label as it is now, and labels: all, or those it is about."""
     with_labels = [
         {
             **result,
@@ -102,7 +117,7 @@ def _answer(label_set: LabelSet, op_id: str, results: Sequence[RESULT]) -> dict[
         }
         for result in results
     ]
-    return {"op_id": op_id, "results": with_labels, **label_set.state()}
+    return {"op_id": op_id, "results": with_labels, **label_set.state(about)}
 
 
 def _apply(

@@ -6,7 +6,7 @@
 
 import { newOpId, post, reasonOf } from "../../lib/api.js";
 import { afterPaint } from "../../lib/dom.js";
-import { nextBatch, restore, retryDelay, takeAnswer, toBackup } from "./sync.js";
+import { knownVersions, nextBatch, restore, retryDelay, takeAnswer, toBackup } from "./sync.js";
 
 /** @typedef {import("../state/reducer.js").State} State */
 /** @typedef {import("./sync.js").Batch} Batch */
@@ -149,7 +149,8 @@ export function makeSaver(host) {
     async refresh() {
       if (stopped || running || !host.getState().open) return;
       if (pending()) return save();
-      const answer = await post(host.urls.labels, { op_id: newOpId(), changes: [] });
+      const known = knownVersions(host.getState());
+      const answer = await post(host.urls.labels, { op_id: newOpId(), changes: [], known_versions: known });
       if (answer.ok && answer.data) host.setState(takeAnswer(host.getState(), null, answer.data));
       else if (answer.data?.error?.code === "not_open") failed(answer, () => {});
     },

@@ -16,7 +16,7 @@ import { settle } from "../state/reducer.js";
 /** @typedef {import("../state/labels.js").Key} Key */
 /** @typedef {import("../state/labels.js").Label} Label */
 /** @typedef {import("../state/labels.js").Labels} Labels */
-/** @typedef {{op_id: string, changes: object[]}} Body what is posted */
+/** @typedef {{op_id: string, changes: object[], known_versions?: number}} Body what is posted */
 /** @typedef {{body: Body, sent: ReadonlyMap<Key, Label>, base: ReadonlyMap<Key, Label>}} Batch */
 /** @typedef {{results?: any[], labels: any[], outcome: any}} Answer */
 
@@ -42,8 +42,14 @@ export function nextBatch(state, opId) {
     const target = key === "outcome" ? { target: key, message_index: null } : { target: "step", message_index: key };
     changes.push({ ...target, version: state.versions.get(key) ?? 0, ...sentForm(label) });
   }
-  return { body: { op_id: opId, changes }, sent, base };
+  return { body: { op_id: opId, changes, known_versions: knownVersions(state) }, sent, base };
 }
+
+/**
+ * The sum of all versions that are known: while it is right, the server answers with what changes and no more.
+ * @param {State} state
+ */
+export const knownVersions = (state) => [...state.versions.values()].reduce((sum, version) => sum + version, 0);
 
 /** @param {Label} label */
 function sentForm(label) {
