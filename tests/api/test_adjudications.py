@@ -6,18 +6,15 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Adjudication, Assignment, Comment, Consensus, Label, Trajectory
-from annotation.services import discuss, label
+from annotation.models import Adjudication, Comment, Consensus, Label, Trajectory
+from annotation.services import discuss
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import (
     Cast,
-    claim,
     import_records,
-    label_all,
     label_next,
     make_disputed,
     make_member,
-    make_user,
     open_case,
 )
 
@@ -146,24 +143,6 @@ def test_case_that_was_decided_is_opened_again(by: Callers, disputed: Trajectory
     refused(by.judith.post(f"{here}reopen/"), 409)
 
 
-def test_case_is_neither_seen_nor_taken_by_whoever_labelled_it(
-    by: Callers, disputed: Trajectory, cast: Cast
-) -> None:
-    make_member(cast.project, cast.ann, "annotator", "adjudicator")
-    assert ok(by.ann.get(DISPUTES))["count"] == 0
-    refused(by.ann.post(CASES, {"trajectory": disputed.pk}), 403)
-    assert not Adjudication.objects.exists()
-
-
-def test_case_that_is_taken_is_a_conflict(by: Callers, disputed: Trajectory, cast: Cast) -> None:
-    open_case(cast.judith, disputed)
-    other = make_user("second")
-    make_member(cast.project, other, "adjudicator")
-    from tests.callers import Caller
-
-    refused(Caller(other).post(CASES, {"trajectory": disputed.pk}), 409, "case_taken")
-
-
 def test_case_is_only_of_what_is_disputed(by: Callers, cast: Cast) -> None:
     row = import_records(cast.project, 1)[0]
     refused(by.judith.post(CASES, {"trajectory": row.pk}), 404)
@@ -200,25 +179,6 @@ def test_decision_that_makes_no_sense_is_refused(
 ) -> None:
     case = open_case(cast.judith, disputed)
     refused(by.judith.post(f"/adjudications/{case.pk}/decisions/", body), 400)
-
-
-def test_disputes_of_two_trajectories_are_two_cases(by: Callers, cast: Cast) -> None:
-    rows = import_records(cast.project, 2)
-    make_disputed(cast, 2)
-    for row in rows:
-        ok(by.judith.post(CASES, {"trajectory": row.pk}), 201)
-    assert ok(by.judith.get(CASES))["count"] == 2
-
-
-def test_adjudicator_who_is_labelling_it_has_no_case_of_it(by: Callers, cast: Cast) -> None:
-    make_member(cast.project, cast.judith, "annotator", "adjudicator")
-    row = import_records(cast.project, 1)[0]
-    for user, value in ((cast.ann, 1), (cast.judith, -1)):
-        assignment = claim(user, cast.project)
-        label_all(assignment, value)
-        label.submit(actor=user, assignment=assignment)
-    assert Assignment.objects.count() == 2
-    refused(by.judith.post(CASES, {"trajectory": row.pk}), 403)
 
 
 @shared_rows

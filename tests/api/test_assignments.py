@@ -9,7 +9,7 @@ import pytest
 from annotation.models import Assignment, Label
 from tests.callers import Caller
 from tests.fixtures.shared_rows import shared_rows
-from tests.people import Cast, change, claim, import_records, label_all, label_next, make_disputed
+from tests.people import Cast, change, claim, import_records, label_all, label_next
 
 from .conftest import Callers
 from .shape import ok, refused
@@ -190,15 +190,6 @@ def test_submitting_needs_everything_and_names_what_is_missing(by: Callers, clai
     refused(save(by.ann, claimed, [change(2, -1, version=1)], "third"), 409, "not_open")
 
 
-def test_submission_can_still_be_read_but_tells_nothing_of_the_other(by: Callers, cast: Cast) -> None:
-    import_records(cast.project, 1)
-    make_disputed(cast)
-    mine = Assignment.objects.get(annotator=cast.ann)
-    answer = by.ann.get(f"/assignments/{mine.pk}/")
-    assert ok(answer)["open"] is False
-    assert b"disputed" not in answer.content
-
-
 def test_return_keeps_the_draft_and_resuming_finds_it(by: Callers, claimed: Assignment) -> None:
     ok(save(by.ann, claimed, [change(2, -1, note="half-way")]))
     refused(by.ann.post(f"/assignments/{claimed.pk}/return/", {}), 400)
@@ -219,13 +210,6 @@ def test_claims_are_taken_back_by_admins_with_a_reason(by: Callers, claimed: Ass
     assert (mine["state"], mine["return_reason"]) == ("expired", "idle")
     (left,) = ok(by.admin.post(url, asked))["refused"]
     assert (left["id"], left["code"]) == (claimed.pk, "not_open")
-
-
-def test_resume_is_refused_when_the_places_are_taken(by: Callers, claimed: Assignment, cast: Cast) -> None:
-    ok(by.ann.post(f"/assignments/{claimed.pk}/return/", {"reason": "tired"}))
-    for user in (cast.ben, cast.cleo):
-        label_all(claim(user, cast.project))
-    refused(by.ann.post(f"/assignments/{claimed.pk}/resume/"), 409, "no_free_slot")
 
 
 def test_reopen_takes_a_submission_back_until_another_is_in(

@@ -1,12 +1,7 @@
 """Oneself and one's tokens."""
 
-from datetime import timedelta
-
-import time_machine
-from django.utils import timezone
-
 from annotation.models import ApiToken
-from tests.callers import Caller, signed_in
+from tests.callers import signed_in
 from tests.people import Cast
 
 from .conftest import Callers
@@ -57,19 +52,6 @@ def test_token_that_is_revoked_ends_at_once_and_revoking_again_is_harmless(by: C
     for _time in range(2):
         ok(by.ann.delete(f"/me/tokens/{made['id']}/"), 204)
     refused(by.nobody.get("/me/", headers={"Authorization": f"Bearer {made['token']}"}), 401)
-
-
-def test_token_that_has_expired_is_401(by: Callers) -> None:
-    made = ok(by.ann.post("/me/tokens/", {"name": "laptop", "days": 1}), 201)
-    with time_machine.travel(timezone.now() + timedelta(days=2)):
-        refused(by.nobody.get("/me/", headers={"Authorization": f"Bearer {made['token']}"}), 401)
-
-
-def test_token_of_somebody_who_left_is_401(cast: Cast) -> None:
-    caller = Caller(cast.ann)
-    cast.ann.is_active = False
-    cast.ann.save()
-    refused(caller.get("/me/"), 401)
 
 
 def test_token_of_somebody_else_is_seen_and_ended_by_nobody_not_even_a_superuser(

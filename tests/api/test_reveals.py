@@ -101,16 +101,6 @@ def test_outcome_and_all_of_it(by: Callers, cast: Cast) -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "status", "code"),
-    [("never", 403, "sealed"), ("after_submit", 409, "submit_first"), ("after_label", 409, "label_first")],
-)
-def test_refusal_says_why(by: Callers, cast: Cast, policy: str, status: int, code: str) -> None:
-    here = prepared(cast, policy=policy)
-    refused(by.ann.post(here, {"message_index": 2}), status, code)
-    assert not Exposure.objects.exists()
-
-
-@pytest.mark.parametrize(
     "body",
     [
         {},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -150,11 +149,3 @@ def test_admin_who_could_still_claim_it_is_asked_before_seeing_the_labels(by: Ca
 def test_trajectory_that_is_not_there_is_404(by: Callers, pk: str) -> None:
     for ending in ("", "raw/", "judgements/"):
         refused(by.admin.get(f"/trajectories/{pk}/{ending}"), 404, "not_found")
-
-
-def test_trajectory_that_was_replaced_is_nobodys(by: Callers, cast: Cast) -> None:
-    old = import_records(cast.project, 1)[0]
-    changed: list[Any] = [make_record(0, answer_text="another")]
-    import_records(cast.project, changed, replace=True)
-    refused(by.admin.get(f"/trajectories/{old.pk}/"), 404)
-    assert ok(by.admin.get(LIST))["count"] == 1

@@ -51,19 +51,12 @@ def test_consensus_of_equal_labels_is_there_at_once(cast: Cast) -> None:
     assert outcome_of(trajectory) == (-1, "unanimous")
 
 
-def test_dispute_is_one_step_labelled_otherwise(cast: Cast) -> None:
-    trajectory = labelled(cast, ([1, 1, 1], 1), ([1, 0, 1], 1))
+@pytest.mark.parametrize("other", [([1, 0, 1], 1), ([1, 1, 1], 0)], ids=["step", "outcome"])
+def test_dispute_is_one_label_that_differs(cast: Cast, other: tuple[list[int], int]) -> None:
+    trajectory = labelled(cast, ([1, 1, 1], 1), other)
 
     assert trajectory.state == TrajectoryState.DISPUTED
-    assert consensus_of(trajectory) == []
-    assert not OutcomeConsensus.objects.exists()
-
-
-def test_outcome_alone_labelled_otherwise_is_a_dispute(cast: Cast) -> None:
-    trajectory = labelled(cast, ([1, 1, 1], 1), ([1, 1, 1], 0))
-
-    assert trajectory.state == TrajectoryState.DISPUTED
-    assert not Consensus.objects.exists()
+    assert not Consensus.objects.exists() and not OutcomeConsensus.objects.exists()
 
 
 def test_dispute_is_not_made_by_marks_notes_and_roots(cast: Cast) -> None:
@@ -138,22 +131,16 @@ def test_case_opened_is_an_exposure_and_opened_again_is_the_same(cast: Cast, dis
     assert Exposure.objects.filter(user=cast.judith, trajectory=disputed, kind="label").count() == 1
 
 
-def test_case_is_not_for_who_labelled_the_trajectory(cast: Cast, disputed: Trajectory) -> None:
-    people.make_member(cast.project, cast.ann, "annotator", "adjudicator")
-
-    with pytest.raises(Denied):
-        people.open_case(cast.ann, disputed)
-
-
-def test_case_is_not_for_who_gave_the_trajectory_back_either(cast: Cast) -> None:
-    people.make_member(cast.project, cast.cleo, "annotator", "adjudicator")
+@pytest.mark.parametrize("who", ["ann", "cleo"])
+def test_case_is_not_for_who_labelled_the_trajectory_or_gave_it_back(cast: Cast, who: str) -> None:
+    people.make_member(cast.project, cast.everybody[who], "annotator", "adjudicator")
     (trajectory,) = people.import_records(cast.project, 1)
     mine = people.claim(cast.cleo, cast.project)
     assign.return_assignment(actor=cast.cleo, assignment=mine, reason="Busy.")
     people.make_disputed(cast)
 
     with pytest.raises(Denied):
-        people.open_case(cast.cleo, trajectory)
+        people.open_case(cast.everybody[who], trajectory)
 
 
 def test_case_is_none_of_what_is_not_disputed(cast: Cast) -> None:
@@ -176,14 +163,11 @@ def test_case_that_somebody_has_is_theirs(cast: Cast, case: Adjudication) -> Non
     assert taken.value.code == "case_taken"
 
 
-def test_step_on_which_the_annotators_agree_cannot_be_decided(case: Adjudication) -> None:
-    with pytest.raises(Invalid, match="agree on step 1"):
-        decide(case, 2, -1)
-
-
-@pytest.mark.parametrize("index", [0, 3, 99])
-def test_message_that_is_not_a_step_cannot_be_decided(case: Adjudication, index: int) -> None:
-    with pytest.raises(Invalid, match="not a step"):
+@pytest.mark.parametrize(
+    ("index", "why"), [(2, "agree on step 1"), (0, "not a step"), (3, "not a step"), (99, "not a step")]
+)
+def test_only_what_is_disputed_can_be_decided(case: Adjudication, index: int, why: str) -> None:
+    with pytest.raises(Invalid, match=why):
         decide(case, index, 1)
 
 
