@@ -17,7 +17,8 @@ COMPONENTS: Final = Path(__file__).resolve().parent / "css"
 STYLESHEETS: Final[dict[str, str]] = {
     "site": """
         tokens base header page navigation layout card prose button icon key stats facts badge mark progress
-        chart strip alert empty tabs pagination menu dialog fold form filters values copy diff steps-list
+        chart strip alert empty tabs pagination menu dialog fold section-fold form filters values copy diff
+        steps-list
     """,
     "tables": "table bulk heat plot scatter trend verdict",
     "transcript": "message text structure message-menu source call result suggestions",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
+from annotation.core.project_templates import TEMPLATES
 from annotation.core.vocabulary import SuggestionPolicy
 from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS
 
@@ -68,6 +69,15 @@ class NewProject(Settings):
     name = serializers.CharField(max_length=120)
     slug = serializers.SlugField(required=False, max_length=64)
     guidelines = serializers.CharField(required=False, allow_blank=True, max_length=200_000)
+    template = serializers.ChoiceField(
+        required=False, choices=list(TEMPLATES), help_text="A starting point for settings that are left out."
+    )
+    copy_from = serializers.SlugField(
+        required=False,
+        max_length=64,
+        help_text="In place of a template: a project whose settings are taken, and its guidelines if none "
+        "are given. Neither its data nor its members come along.",
+    )
 
 
 class Guideline(Output):

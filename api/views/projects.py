@@ -29,7 +29,18 @@ class Projects(View):
     @extend_schema(summary="Create a project", request=shapes.NewProject, responses={201: shapes.Project})
     def post(self, request: Request) -> Response:
         """Start a project; its maker becomes an admin of it. For superusers."""
-        made = projects.create_project(actor=self.user, **self.parsed(shapes.NewProject))
+        body = self.parsed(shapes.NewProject)
+        slug, template = body.pop("copy_from", ""), body.pop("template", "")
+        source = fetch(self.user, Project.objects.all(), slug=slug) if slug else None
+        name, guidelines = body.pop("name"), body.pop("guidelines", None)
+        made, _none = projects.start_project(
+            actor=self.user,
+            name=name,
+            slug=body.pop("slug", ""),
+            settings={**projects.settings_from(template=template, project=source), **body},
+            guidelines=guidelines,
+            guidelines_of=source if guidelines is None else None,
+        )
         return Response(shapes.Project(made).data, status=status.HTTP_201_CREATED)
 
 

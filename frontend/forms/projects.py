@@ -1,11 +1,22 @@
 """Forms of a project: its settings, guidelines and members."""
 
-from django import forms
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from annotation.core.project_templates import DEFAULT_TEMPLATE, TEMPLATES
 from annotation.core.vocabulary import SuggestionPolicy
-from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS
+from annotation.language import translated
+from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS, Project
+from annotation.services.projects import settings_from
+
+COPY = "project:"
 
 POLICIES = [
     (SuggestionPolicy.AFTER_LABEL.value, _("after labelling the step themselves")),
@@ -15,8 +26,23 @@ POLICIES = [
 ]
 
 
+@dataclass(frozen=True)
+class Section:
+    """Fields of a form that belong together, and what they say now, as a sentence."""
+
+    key: str
+    title: str
+    sentence: str
+    fields: list[forms.BoundField]
+
+    @property
+    def wrong(self) -> bool:
+        """Whether one of them has an error, and so is to be seen."""
+        return any(field.errors for field in self.fields)
+
+
 class SettingsForm(forms.Form):
-    """The settings of a project."""
+    """The settings of a project, in sections."""
 
     name = forms.CharField(label=_("Name"), max_length=120)
     description = forms.CharField(label=_("Description"), required=False, widget=forms.Textarea({"rows": 3}))
@@ -85,17 +111,145 @@ class SettingsForm(forms.Form):
         help_text=_("Saves keystrokes, but a wrong proposal can hide the first error. Off by default."),
     )
 
+    def said(self, name: str) -> Any:
+        """The value of a field as it stands in the form; a number, where it is one."""
+        value = self[name].value()
+        value = "" if value is None else value
+        return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 6 else value
+
+    def sections(self) -> list[Section]:
+        """All fields but the name and the description."""
+        said = self.said
+        people, held, days = said("annotators_per_trajectory"), said("claim_limit"), said("claim_days")
+        third, own = said("recheck_percent"), said("retest_percent")
+        policies = dict(self.fields["suggestion_policy"].choices)  # type: ignore[attr-defined]
+        labelled = ngettext(
+            "%(n)s person labels each trajectory.", "%(n)s people label each trajectory.", _count(people)
+        )
+        answer = (
+            gettext("The reference answer is shown.")
+            if said("show_reference_answer")
+            else gettext("The reference answer is not shown.")
+        )
+        limit = ngettext(
+            "A person holds at most %(n)s unfinished trajectory.",
+            "A person holds at most %(n)s unfinished trajectories.",
+            _count(held),
+        )
+        expiry = ngettext(
+            "Unused claims expire after %(n)s day.", "Unused claims expire after %(n)s days.", _count(days)
+        )
+        never = gettext("Unused claims never expire.")
+        checked = gettext(
+            "A third person labels %(third)s %% of the resolved trajectories too; annotators label "
+            "%(own)s %% of their own again after %(days)s days."
+        )
+        return [
+            self._section(
+                "labelling",
+                _("Labelling"),
+                f"{labelled % {'n': people}} {answer}",
+                ("annotators_per_trajectory", "show_reference_answer", "show_reward_hints", "carry_forward"),
+            ),
+            self._section(
+                "suggestions",
+                _("Suggestions"),
+                gettext("Annotators see judges’ suggestions: %(when)s.")
+                % {"when": policies.get(said("suggestion_policy"), "–")},
+                ("suggestion_policy",),
+            ),
+            self._section(
+                "claims",
+                _("Claims"),
+                f"{limit % {'n': held}} {expiry % {'n': days} if days else never}",
+                ("claim_limit", "claim_days"),
+            ),
+            self._section(
+                "checks",
+                _("Checks by chance"),
+                checked % {"third": third, "own": own, "days": said("retest_days")}
+                if _count(third) or _count(own)
+                else gettext("Nothing is labelled twice by chance."),
+                ("recheck_percent", "retest_percent", "retest_days"),
+            ),
+        ]
+
+    def _section(self, key: str, title: Any, sentence: str, names: Iterable[str]) -> Section:
+        return Section(key, str(title), sentence, [self[name] for name in names])
+
+
+def _count(value: Any) -> int:
+    """What may be no number yet, as one that a sentence can be chosen by."""
+    return value if isinstance(value, int) else 0
+
 
 class CreateForm(SettingsForm):
-    """A new project: settings, and its place in addresses."""
+    """A new project: its name and people first, then where it starts from and what differs from that.
 
+    `origin` is a template or "project:" with a slug. A setting that was not touched is the origin's.
+    """
+
+    people = forms.CharField(
+        label=_("Annotators"),
+        required=False,
+        widget=forms.Textarea({"rows": 3, "spellcheck": "false"}),
+        help_text=_("Names or e-mail addresses, one a line. Each gets a link with which to join."),
+    )
+    origin = forms.ChoiceField(label=_("Start from"), required=False)
+    copy_guidelines = forms.BooleanField(label=_("guidelines"), required=False, initial=True)
+    copy_members = forms.BooleanField(label=_("members, who are invited again"), required=False)
     slug = forms.SlugField(
         label=_("Slug"),
         max_length=64,
         required=False,
         help_text=_("The project’s name in URLs and commands. If left empty, it is made from the name."),
     )
-    field_order = ("name", "slug", "description")
+
+    def __init__(self, data: Any = None, *, projects: Iterable[Project], **kwargs: Any) -> None:
+        self.projects = {f"{COPY}{project.slug}": project for project in projects}
+        known = {*TEMPLATES, *self.projects}
+        chosen, filled = (str(data.get(name, "")) if data else "" for name in ("origin", "filled"))
+        self.begun_from: str = chosen if chosen in known else DEFAULT_TEMPLATE
+        # the origin whose settings stood in the form
+        self.filled: str = filled if filled in known else DEFAULT_TEMPLATE
+        super().__init__(data, initial={**self._settings(self.filled), "origin": DEFAULT_TEMPLATE}, **kwargs)
+        templates = [
+            (name, f"{translated(template.title)}: {translated(template.purpose)}")
+            for name, template in TEMPLATES.items()
+        ]
+        copies = [(key, project.name) for key, project in self.projects.items()]
+        groups = [
+            (gettext("Templates"), templates),
+            (gettext("A copy of a project, without its data"), copies),
+        ]
+        self.fields["origin"].choices = groups if copies else templates  # type: ignore[attr-defined]
+        if not copies:
+            del self.fields["copy_guidelines"], self.fields["copy_members"]
+
+    def _settings(self, origin: str) -> dict[str, Any]:
+        return settings_from(
+            template="" if origin in self.projects else origin, project=self.projects.get(origin)
+        )
+
+    def filled_from_origin(self) -> CreateForm:
+        """The same form, its settings those of the chosen origin; what else was typed stays."""
+        typed = {name: self.data.get(name, "") for name in ("name", "people", "description", "slug")}
+        ticks = {name: name in self.data for name in ("copy_guidelines", "copy_members")}
+        fresh = CreateForm(projects=self.projects.values())
+        fresh.filled = fresh.begun_from = self.begun_from
+        fresh.initial = {**self._settings(self.begun_from), **typed, **ticks, "origin": self.begun_from}
+        return fresh
+
+    @property
+    def copied(self) -> Project | None:
+        """The project that this one is a copy of."""
+        return self.projects.get(self.begun_from)
+
+    def settings(self) -> dict[str, Any]:
+        """The settings to begin with: the origin's, and over them what was changed by hand."""
+        chosen = self._settings(self.begun_from)
+        by_hand = {name: self.cleaned_data[name] for name in chosen if name in self.changed_data}
+        return {**chosen, **by_hand, "description": self.cleaned_data["description"]}
 
 
 class GuidelinesForm(forms.Form):

@@ -112,3 +112,13 @@ def test_audit_log_is_for_admins_and_pages(by: Callers) -> None:
     assert newest["verb"] == "project.change" and newest["actor"]["username"] == "admin"
     for caller in (by.ann, by.judith):
         refused(caller.get("/projects/bench/audit/"), 403)
+
+
+def test_project_starts_from_a_template_or_as_a_copy_without_data(by: Callers, cast: Cast) -> None:
+    gold = ok(by.root.post("/projects/", {"name": "Gold", "template": "gold", "claim_limit": 5}), 201)
+    chosen = ("annotators_per_trajectory", "suggestion_policy", "claim_limit")
+    assert [gold[name] for name in chosen] == [3, "never", 5]
+    copy = ok(by.root.post("/projects/", {"name": "Copy", "copy_from": "gold"}), 201)
+    assert (copy["annotators_per_trajectory"], copy["claim_limit"]) == (3, 5)
+    refused(by.root.post("/projects/", {"name": "X", "copy_from": "nowhere"}), 404)
+    refused(by.root.post("/projects/", {"name": "X", "template": "nothing"}), 400)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-from annotation.models import Guideline, Project, Subset
+import pytest
+
+from annotation.core.project_templates import TEMPLATES
+from annotation.models import Guideline, Invitation, Project, Subset
+from annotation.services import projects as projects_service
 from annotation.services.projects import settings
 from api.serializers import projects
 from frontend.forms.projects import SettingsForm
@@ -23,6 +27,17 @@ SETTINGS = {
     "suggestion_policy": "never",
     "show_reference_answer": "on",
 }
+FILLED = {
+    "annotators_per_trajectory": "2",
+    "claim_limit": "2",
+    "claim_days": "14",
+    "recheck_percent": "5",
+    "retest_percent": "5",
+    "retest_days": "7",
+    "suggestion_policy": "after_label",
+    "show_reference_answer": "on",
+}
+"""The settings as the form of a new project has them."""
 
 
 def test_settings_of_a_project_are_on_the_page_and_in_the_api():
@@ -37,6 +52,65 @@ def test_project_is_started_by_a_site_admin_who_is_its_admin(browse, cast, at):
     project = Project.objects.get(slug="renamed")
     assert project.memberships.get().user == cast.root
     assert not project.show_reward_hints
+
+
+def test_project_needs_a_name_alone_and_says_in_sentences_what_it_begins_with(browse, cast, at, text):
+    client = browse("root")
+    page = text(client.get(at("project-create")))
+    for sentence in (
+        "2 people label each trajectory. The reference answer is shown.",
+        "Annotators see judges’ suggestions: after labelling the step themselves.",
+        "A person holds at most 2 unfinished trajectories. Unused claims expire after 14 days.",
+        "labels 5 % of the resolved trajectories too",
+    ):
+        assert sentence in page
+    shown = {**FILLED, "name": "Pools", "filled": "benchmark", "origin": "gold"}
+    gold = text(client.post(at("project-create"), {**shown, "use": "1"}))
+    assert 'value="Pools"' in gold and "3 people label each trajectory." in gold
+    assert not Project.objects.filter(name="Pools").exists()
+    # what was not touched is the template's; what was, is what was typed
+    client.post(at("project-create"), {**shown, "claim_limit": "4"})
+    made = Project.objects.get(slug="pools")
+    assert (made.annotators_per_trajectory, made.recheck_percent, made.claim_limit) == (3, 10, 4)
+    assert made.suggestion_policy == "never" and not made.show_reference_answer
+
+
+def test_project_is_started_with_people_whose_links_are_shown_once(browse, cast, at, text):
+    client = browse("root")
+    sent = {**FILLED, "name": "Pools", "people": "Dora\nemil@example.org"}
+    assert "in line 1" in text(client.post(at("project-create"), {**sent, "people": "no@"}))
+    page = client.post(at("project-create"), sent)
+    assert (
+        text(page).count('value="http://testserver/invitations/') == 2 and "no-store" in page["Cache-Control"]
+    )
+    assert [row.is_annotator for row in Invitation.objects.filter(project__slug="pools")] == [True, True]
+
+
+def test_project_is_copied_without_data_and_its_members_are_invited_again(browse, cast, at, text):
+    people.import_records(cast.project, 1)
+    Project.objects.filter(pk=cast.project.pk).update(annotators_per_trajectory=4, claim_days=None)
+    settings.write_guidelines(actor=cast.admin, project=cast.project, text="Ours")
+    sent = {**FILLED, "name": "Pools", "origin": "project:bench"}
+    client = browse("root")
+    client.post(at("project-create"), {**sent, "slug": "bare"})
+    client.post(
+        at("project-create"), {**sent, "slug": "whole", "copy_guidelines": "on", "copy_members": "on"}
+    )
+    bare, whole = (Project.objects.get(slug=slug) for slug in ("bare", "whole"))
+    assert {(row.annotators_per_trajectory, row.claim_days) for row in (bare, whole)} == {(4, None)}
+    assert whole.guidelines.get().text == "Ours" != bare.guidelines.get().text
+    assert not whole.subsets.exists() and [row.user for row in whole.memberships.all()] == [cast.root]
+    roles = {(row.name, row.is_annotator, row.is_adjudicator) for row in whole.invitations.all()}
+    assert ("Ann", True, False) in roles and len(roles) == cast.project.memberships.count()
+    assert not bare.invitations.exists()
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_template_of_a_project_makes_one(cast, name):
+    chosen = projects_service.settings_from(template=name)
+    assert set(chosen) <= settings.SETTINGS and TEMPLATES[name].settings.items() <= chosen.items()
+    made, _ = projects_service.start_project(actor=cast.root, name=name, settings=chosen)
+    assert all(getattr(made, key) == value for key, value in chosen.items())
 
 
 def test_project_with_a_taken_or_impossible_slug_is_refused(browse, at):

@@ -22,6 +22,7 @@ from .settings import (
     update_subset,
     write_guidelines,
 )
+from .starting import settings_from, start_project
 from .triage import TriageResult, triage, undo_triage
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     "renew_invitation",
     "revoke_invitation",
     "set_roles",
+    "settings_from",
+    "start_project",
     "stop_randomising",
     "triage",
     "undo_triage",

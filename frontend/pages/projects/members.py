@@ -143,7 +143,7 @@ def invite(request: HttpRequest, slug: str) -> HttpResponseBase:
     except Invalid as error:
         add_errors(form, error)
         return _page(opened, invite=form)
-    return _with_links(opened, made)
+    return with_links(opened, made)
 
 
 @never_cache
@@ -153,10 +153,11 @@ def renew(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     opened = open_project(request, slug, MEMBERS_VERB)
     found = Invitation.objects.filter(project=opened.project).select_related("project")
     invitation = get_object_or_404(policies.visible(opened.user, found), pk=pk)
-    return _with_links(opened, [projects.renew_invitation(actor=opened.user, invitation=invitation)])
+    return with_links(opened, [projects.renew_invitation(actor=opened.user, invitation=invitation)])
 
 
-def _with_links(opened: ProjectPage, made: list[tuple[Invitation, str]]) -> HttpResponseBase:
+def with_links(opened: ProjectPage, made: list[tuple[Invitation, str]]) -> HttpResponseBase:
+    """The members page with the links of invitations just made, which it shows once."""
     links = []
     for invitation, secret in made:
         link = opened.request.build_absolute_uri(reverse("frontend:invitation", args=[secret]))

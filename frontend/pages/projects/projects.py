@@ -13,17 +13,19 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import truncatewords
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import policies
 from annotation.core.errors import Invalid, Locked, StaleVersion
 from annotation.language import translated
-from annotation.models import Assignment, Guideline, Membership, Project, Subset
+from annotation.models import Assignment, Guideline, Invitation, Membership, Project, Subset, User
 from annotation.services import noted_reads
 from annotation.services import projects as service
 from frontend.forms import add_errors
 from frontend.forms.projects import CreateForm, GuidelinesForm, SettingsForm, SubsetForm
 from frontend.pages.influence import influence
+from frontend.pages.projects import members
 from frontend.pages.shared.collision import Collision, collide, last_change
 from frontend.pages.shared.common import ProjectPage, open_project, person
 from frontend.pages.shared.list_page import Empty, ListPage, show_site
@@ -83,22 +85,42 @@ def projects(request: HttpRequest) -> HttpResponseBase:
     return show_site(request, _("Projects"), listed, actions=[create] if may_create else [])
 
 
+@never_cache
 @require_http_methods(["GET", "POST"])
-def create(request: HttpRequest) -> HttpResponse:
-    """Start a project; its maker becomes its first admin."""
+def create(request: HttpRequest) -> HttpResponseBase:
+    """Start a project; its maker becomes its first admin, and sees the links of those invited, once."""
     user = person(request)
     policies.require(user, "project.create")
-    form = CreateForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    own = policies.visible(user, Project.objects.order_by("name"))
+    form = CreateForm(request.POST or None, projects=own)
+    if "use" in request.POST:
+        form = form.filled_from_origin()
+    elif request.method == "POST" and form.is_valid():
         try:
-            project = service.create_project(actor=user, **form.cleaned_data)
+            project, invited = _started(user, form)
         except Invalid as error:
             add_errors(form, error)
         else:
             messages.success(request, _("Project created. Import trajectories, then invite annotators."))
+            if invited:
+                return members.with_links(open_project(request, project.slug), invited)
             return redirect("frontend:project", project.slug)
     return render(
         request, "frontend/projects/create.html", {"form": form}, status=400 if form.errors else 200
+    )
+
+
+def _started(user: User, form: CreateForm) -> tuple[Project, list[tuple[Invitation, str]]]:
+    """The project of a valid form, with the invitations to it."""
+    values, copied = form.cleaned_data, form.copied
+    return service.start_project(
+        actor=user,
+        name=values["name"],
+        slug=values["slug"],
+        settings=form.settings(),
+        people=service.people_listed(values["people"]),
+        guidelines_of=copied if values.get("copy_guidelines") else None,
+        members_of=copied if values.get("copy_members") else None,
     )
 
 

@@ -40,6 +40,7 @@ def preview(opened: ProjectPage, row: ImportFile) -> HttpResponse:
     return opened.render(
         "work/label_preview.html",
         "import",
+        title=row.filename,
         row=row,
         found=found,
         lines=[(short_identity(line.record_id), line) for line in found.lines] if found else [],
