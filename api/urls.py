@@ -153,6 +153,7 @@ urlpatterns = [
     path(f"{RELEASE}predictions/<int:pk>/", predictions.OnePredictionSet.as_view(), name="prediction-set"),
     path(f"{RELEASE}judges/", predictions.ScoredJudges.as_view(), name="scored-judges"),
     path(f"{RELEASE}leaderboard/", predictions.Leaderboard.as_view(), name="leaderboard"),
+    path(f"{RELEASE}outside-numbers/", predictions.OutsideNumbers.as_view(), name="outside-numbers"),
     path(f"{RELEASE}benchmark/", predictions.Benchmark.as_view(), name="benchmark"),
     path(f"{RELEASE}best-of-n/", predictions.BestOfN.as_view(), name="best-of-n"),
     path(f"{RELEASE}withdraw/", releases.Withdraw.as_view(), name="release-withdraw"),

@@ -215,6 +215,7 @@ results = [
     page(RELEASE + "benchmark/", evaluation.reading, "release-benchmark"),
     page(RELEASE + "judges/", scored_judges.judges, "scored-judges"),
     page(RELEASE + "predictions/", leaderboard.import_file, "predictions-import"),
+    page(RELEASE + "outside-numbers/", leaderboard.set_outside, "outside-numbers"),
     page(MODEL, model.model, "model"),
     page(MODEL + "records/", model_errors.records, "release-errors"),
     page(MODEL + "records/<int:ordinal>/", predicted_records.predicted, "release-predicted"),

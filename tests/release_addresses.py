@@ -29,6 +29,8 @@ def release_pages() -> Iterator[Address]:
     yield from (Address(f + name, version()) for name in ("leaderboard", "predictions-import"))
     yield Address(f + "release-errors", of_release("predictions"), query="released=-1&predicted=1")
     yield Address(f + "release-predicted", lambda world: {**of_release("predictions")(world), "ordinal": 1})
+    numbers = {"title": "GAIA", "numbers": "Sage, 0.5"}
+    yield Address(f + "outside-numbers", version(), body=numbers)
     yield Address(f + "release-best-of-n", version())
     yield Address(f + "release-benchmark", version())
     yield Address(f + "release-record", version(ordinal=0))
@@ -63,6 +65,8 @@ def release_api() -> Iterator[Address]:
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(a + name, version()) for name in ("prediction-sets", "leaderboard", "best-of-n"))
     yield Address(a + "benchmark", version())
+    numbers = {"title": "GAIA", "numbers": {"Sage": 0.5}}
+    yield Address(a + "outside-numbers", version(), body=numbers)
     yield Address(a + "scored-judges", version(), body=lambda world: {"judge": world.ids["judge"]})
     yield Address(a + "prediction-set", of_release("predictions"))
 

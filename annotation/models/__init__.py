@@ -23,7 +23,7 @@ from .labels import (
     SaveOperation,
 )
 from .notices import Notice
-from .predictions import PredictionReasons, PredictionSet, ReleaseOutline
+from .predictions import OutsideNumber, PredictionReasons, PredictionSet, ReleaseOutline
 from .projects import (
     MAX_ANNOTATORS,
     MAX_CLAIM_DAYS,
@@ -83,6 +83,7 @@ __all__ = [
     "Notice",
     "OutcomeConsensus",
     "OutcomeLabel",
+    "OutsideNumber",
     "PairedLabels",
     "PredictionReasons",
     "PredictionSet",

@@ -85,3 +85,24 @@ class PredictionReasons(models.Model):
 
     def __str__(self) -> str:
         return f"reasons {self.pk}"
+
+
+class OutsideNumber(models.Model):
+    """A number of a model that comes from elsewhere, such as its own score on the task: `title` says of what.
+    `model` is the name of a model on the leaderboard or of a policy model of the release, or of one that is
+    not there yet."""
+
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="outside_numbers")
+    title = models.CharField(max_length=80)
+    model = models.CharField(max_length=120)
+    value = models.FloatField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("release", "title", "model")
+        constraints = (
+            models.UniqueConstraint(fields=("release", "title", "model"), name="outside_number_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.title}, {self.model}"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.core.text import unescape
+from annotation.services.evaluate.outside_numbers import MAX_TITLE
 from annotation.services.evaluate.store import MAX_MODEL, MAX_PROMPT_VERSION
 
 from .base import MAX_BIGINT, Input, Output, Query, StoredText, Whole
@@ -114,3 +117,22 @@ class JudgeCoverage(Output):
     failed = serializers.IntegerField()
     pending = serializers.IntegerField()
     prediction_set = serializers.IntegerField(source="prediction_set.pk", allow_null=True, default=None)
+
+
+class OutsideNumbers(Output):
+    """Numbers of models that come from elsewhere, by the names of models."""
+
+    title = StoredText()
+    numbers = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.DictField(child=serializers.FloatField()))
+    def get_numbers(self, row: Any) -> dict[str, float]:
+        """By name, as it was given."""
+        return {unescape(name): value for name, value in row.numbers.items()}
+
+
+class SetOutsideNumbers(Input):
+    """Numbers under a title; null takes one away, and models that are not named keep theirs."""
+
+    title = serializers.CharField(max_length=MAX_TITLE)
+    numbers = serializers.DictField(child=serializers.FloatField(allow_null=True), allow_empty=False)

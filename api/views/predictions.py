@@ -15,6 +15,7 @@ from annotation.core.label_files import MAX_REQUEST
 from annotation.models import Judge, PredictionSet, Project, Release, User
 from annotation.policies import require, visible
 from annotation.reports.evaluation import benchmark, best_of_n, leaderboard, model_scores
+from annotation.reports.evaluation.outside_numbers import outside_numbers
 from annotation.reports.judging.judge_coverage import judge_coverage
 from annotation.services import evaluate, noted_reads
 
@@ -158,6 +159,34 @@ class Leaderboard(Frozen):
         be read."""
         board = leaderboard.leaderboard(actor=self.user, release=self.release(version))
         return Response(leaderboard.as_json(board))
+
+
+class OutsideNumbers(Frozen):
+    """`/projects/<slug>/releases/<version>/outside-numbers/`"""
+
+    noun = "predictions"
+
+    @extend_schema(summary="List outside numbers", responses=shapes.OutsideNumbers(many=True))
+    def get(self, request: Request, slug: str, version: str) -> Response:
+        """Numbers of models that come from elsewhere, such as their own scores on the task, by title; how
+        figures go together with them says the leaderboard. For adjudicators and admins."""
+        found = outside_numbers(self.release(version))
+        return Response(shapes.OutsideNumbers(found, many=True).data)
+
+    @extend_schema(
+        summary="Set outside numbers",
+        request=shapes.SetOutsideNumbers,
+        responses=shapes.OutsideNumbers(many=True),
+    )
+    def patch(self, request: Request, slug: str, version: str) -> Response:
+        """Set numbers of models under a title; null takes one away. A name is that of a model on the
+        leaderboard or of a policy model of the release. For admins."""
+        release = self.release(version)
+        require(self.user, "predictions.change", release)
+        evaluate.set_outside_numbers(
+            actor=self.user, release=release, **self.parsed(shapes.SetOutsideNumbers)
+        )
+        return Response(shapes.OutsideNumbers(outside_numbers(release), many=True).data)
 
 
 class BestOfN(Frozen):

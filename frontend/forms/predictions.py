@@ -8,9 +8,15 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.errors import Invalid
 from annotation.core.label_files import MAX_FILE
+from annotation.core.scoring.outside_numbers import parse_numbers
+from annotation.language import translated
+from annotation.services.evaluate.outside_numbers import MAX_TITLE
 from annotation.services.evaluate.store import MAX_MODEL, MAX_PROMPT_VERSION
 from frontend.forms.imports import ManyFilesField
+
+MAX_TABLE = 1 << 20
 
 
 class PredictionFileForm(forms.Form):
@@ -52,3 +58,41 @@ class PredictionFileForm(forms.Form):
         if any(file.size > MAX_FILE for file in self.cleaned_data["file"]):
             raise forms.ValidationError(_("A file of predictions may have at most 100 MB."))
         return self.cleaned_data["file"]
+
+
+class OutsideNumbersForm(forms.Form):
+    """Numbers of models that come from elsewhere: pasted, or in a file."""
+
+    title = forms.CharField(
+        label=_("Title"), max_length=MAX_TITLE, help_text=_("What the numbers say, for example a score.")
+    )
+    numbers = forms.CharField(
+        label=_("Numbers"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea({"rows": 5, "class": "mono"}),
+        help_text=_(
+            "One model a line: its name on the leaderboard, or that of a policy model, a comma, its number. "
+            "Without a number, the model’s present one is taken away."
+        ),
+    )
+    table = forms.FileField(
+        label=_("Or a file"), required=False, help_text=_("CSV of two columns: name and number.")
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """With `numbers` by model."""
+        cleaned = super().clean() or {}
+        file, text = cleaned.get("table"), cleaned.get("numbers") or ""
+        if file is not None and file.size > MAX_TABLE:
+            raise forms.ValidationError({"table": _("A file of numbers may have at most 1 MB.")})
+        try:
+            table = "" if file is None else file.read().decode("utf-8-sig")
+            cleaned["numbers"] = {**parse_numbers(text), **parse_numbers(table)}
+        except UnicodeDecodeError as error:
+            raise forms.ValidationError({"table": _("This file is not text in UTF-8.")}) from error
+        except Invalid as error:
+            raise forms.ValidationError({"numbers": translated(error.message)}) from error
+        if not cleaned["numbers"]:
+            raise forms.ValidationError({"numbers": _("Give at least one model with its number.")})
+        return cleaned

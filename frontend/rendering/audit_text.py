@@ -59,6 +59,7 @@ AUDIT_SENTENCES = {
     "member.set": gettext_lazy("set the roles of a member"),
     "predictions.delete": gettext_lazy("deleted the predictions of a model"),
     "predictions.import": gettext_lazy("imported the predictions of a model"),
+    "predictions.outside": gettext_lazy("set numbers of models that come from elsewhere"),
     "project.change": gettext_lazy("changed the settings"),
     "project.close_checklist": gettext_lazy("closed the list of first steps"),
     "project.create": gettext_lazy("created the project"),

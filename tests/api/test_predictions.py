@@ -78,6 +78,19 @@ def test_leaderboard_and_best_of_n_are_for_adjudicators_and_admins(by: Callers) 
 
 
 @pytest.mark.usefixtures("frozen")
+def test_outside_numbers_are_set_by_admins_and_read_by_adjudicators(by: Callers) -> None:
+    path = f"{RELEASE}/outside-numbers/"
+    (row,) = ok(by.admin.patch(path, {"title": "GAIA", "numbers": {"Sage": 0.5, "Bold": 0.25}}))
+    assert row == {"title": "GAIA", "numbers": {"Bold": 0.25, "Sage": 0.5}}
+    (row,) = ok(by.admin.patch(path, {"title": "GAIA", "numbers": {"Sage": None}}))
+    assert ok(by.judith.get(path)) == [{"title": "GAIA", "numbers": {"Bold": 0.25}}]
+    assert ok(by.judith.get(f"{RELEASE}/leaderboard/"))["outside_numbers"][0]["numbers"] == {"Bold": 0.25}
+    refused(by.judith.patch(path, {"title": "GAIA", "numbers": {"Sage": 1}}), 403)
+    for wrong in ({"title": "GAIA"}, {"title": "GAIA", "numbers": {"Sage": "high"}}, {"numbers": {"A": 1}}):
+        refused(by.admin.patch(path, wrong), 400)
+
+
+@pytest.mark.usefixtures("frozen")
 def test_prediction_set_is_deleted_by_admins(by: Callers) -> None:
     number = ok(raw(by.admin, content(line(0, BOTH))))["prediction_set"]["id"]
     refused(by.judith.delete(f"{SETS}{number}/"), 403)

@@ -5,23 +5,26 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import expit, logit, stdtrit
-from scipy.stats import bootstrap, pearsonr, t
+from scipy.stats import bootstrap, t
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 from statsmodels.stats.multitest import multipletests
 
+from annotation.core.errors import Invalid
 from annotation.core.figures.intervals import Estimates, freedom, influences
 from annotation.core.releases.details import answer_digest
 from annotation.core.scoring import MISSING, Predictions, ReleasedLabels, scores
-from annotation.core.scoring.benchmark import composition, pearson
+from annotation.core.scoring.benchmark import composition, pearson, spearman
 from annotation.core.scoring.best_of_n import RuleResult, best_of_n
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.details import by_length, by_position, confusion, offsets, worst
 from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.core.scoring.labels import aligned, always_plus, majority
+from annotation.core.scoring.outside_numbers import parse_numbers
 from annotation.core.scoring.ranks import Rank, differences, movable, ranks, tolerated
 from annotation.core.scoring.scores import estimated
 from tests.fixtures.published_labels import MODELS, answers_of, predictions, released_labels
@@ -310,14 +313,39 @@ def test_details_count_every_step_once() -> None:
     ]
 
 
-def test_correlation_over_models_is_pearsons_and_undefined_where_it_is() -> None:
-    rng = np.random.default_rng(20260314)
-    x = rng.uniform(0.4, 0.9, 20)
-    y = 0.6 * x + rng.normal(0, 0.07, 20)
-    found = pearson(x.tolist(), y.tolist())
-    assert found.n == 20 and found.value == pytest.approx(float(pearsonr(x, y).statistic), abs=1e-12)
+def test_correlations_over_models_are_as_published_and_undefined_where_they_are() -> None:
+    # F. J. Anscombe, "Graphs in statistical analysis" (1973), the first of the four
+    x = [10.0, 8.0, 13.0, 9.0, 11.0, 14.0, 6.0, 4.0, 12.0, 7.0, 5.0]
+    y = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]
+    found = pearson(x, y)
+    assert found.n == 11 and found.value == pytest.approx(0.81642, abs=5e-6)
+    assert pearson([1e300 * one for one in x], y).value == pytest.approx(found.value)
+    # the worked example of Wikipedia's "Spearman's rank correlation coefficient": −29/165
+    iq = [106, 100, 86, 101, 99, 103, 97, 113, 112, 110]
+    assert spearman(iq, [7, 27, 2, 50, 28, 29, 20, 12, 6, 17]).value == pytest.approx(-29 / 165)
     assert pearson([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]).value == pytest.approx(-1)
-    assert (pearson([0.1, 0.2], [0.1, 0.2]).value, pearson([0.5] * 3, [0.1, 0.2, 0.3]).value) == (None, None)
+    assert (pearson([0.1, 0.2], [0.1, 0.2]).value, spearman([0.5] * 3, [0.1, 0.2, 0.3]).value) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("model,score\nGPT-5,0.61\nA, B, 40 %\n\nC\n", {"GPT-5": 0.61, "A, B": 40.0, "C": None}),
+        ('"GPT-5"\t1e3\nQwen;-2', {"GPT-5": 1000.0, "Qwen": -2.0}),
+        ("GPT-5,", {"GPT-5": None}),
+        ("GPT-5,high", "Line 1: “high” is not a number."),
+        ("GPT-5,1\nQwen,nan", "Line 2: “nan” is not a number."),
+        ("GPT-5,1\nGPT-5,2", "Line 2 names no model, or one that is named above."),
+        (",1", "Line 1 names no model, or one that is named above."),
+    ],
+)
+def test_numbers_from_elsewhere_are_read_line_by_line(text: str, found: Any) -> None:
+    if isinstance(found, dict):
+        assert parse_numbers(text) == found
+    else:
+        with pytest.raises(Invalid) as refused:
+            parse_numbers(text)
+        assert str(refused.value) == found
 
 
 def test_release_is_made_of_the_labels_and_first_errors_of_each_policy_model() -> None:

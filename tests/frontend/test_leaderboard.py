@@ -105,6 +105,30 @@ def test_upload_of_predictions_says_what_came_of_it(browse, frozen, at, text):
     assert PredictionSet.objects.get(model="Bold").cost == 2.5
 
 
+def test_numbers_from_elsewhere_are_pasted_or_uploaded_and_shown_with_their_correlations(
+    browse, frozen, at, text
+):
+    client, place = browse("admin"), at("outside-numbers", "bench", "1.0")
+    table = SimpleUploadedFile("gaia.csv", b"model,score\nSage<b>,0.5\nNobody,0.1\n")
+    answer = client.post(place, {"title": "GAIA <i>", "numbers": "Late,7", "table": table}, follow=True)
+    page = " ".join(text(answer).split())
+    assert "Numbers set: 3." in page and "GAIA &lt;i&gt;" in page
+    assert "Nobody <span" in page and "is neither on the leaderboard nor a policy model" in page
+    assert "a correlation needs at least three models" in page
+    client.post(place, {"title": "Elo", "numbers": "Nobody,-1.5"})
+    page = text(browse("judith").get(at("leaderboard", "bench", "1.0") + "?outside=Elo"))
+    assert "−1.5" in page and "Set numbers" not in page, "adjudicators read"
+    for sent, said in (
+        ({"title": "Elo", "numbers": "Sage,x"}, "Line 1: “x” is not a number."),
+        ({"title": "Elo", "numbers": " "}, "Give at least one model"),
+        ({"title": "", "numbers": "Sage,1"}, "This field is required"),
+        ({"title": "Elo", "table": SimpleUploadedFile("a.csv", b"\xff\xfe")}, "not text in UTF-8"),
+        ({"title": "Elo", "numbers": "x" * 121 + ",1"}, "at most 120 characters"),
+    ):
+        refused = client.post(place, sent)
+        assert refused.status_code == 400 and said in text(refused), sent
+
+
 def test_uploads_of_several_files_come_in_each_for_itself(browse, frozen, at, text):
     files = [
         SimpleUploadedFile("good.jsonl", content(line(0, {"2": 1, "4": 1}))),

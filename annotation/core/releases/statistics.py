@@ -119,7 +119,7 @@ def release_statistics(released: ReleasedLabels, details: ReleasedDetails) -> Re
         steps=released.n_steps,
         tasks=released.n_tasks,
         parts=parts,
-        models=_models(parts),
+        models=_successes(parts),
         by_outcome=_by_outcome(released),
         root_reasons=_root_reasons(released, details),
         lengths=_binned(lengths, LENGTHS),
@@ -157,7 +157,12 @@ def _parts(released: ReleasedLabels, wrong: np.ndarray) -> tuple[ModelStatistics
     )
 
 
-def _models(parts: Sequence[ModelStatistics]) -> tuple[ModelSuccess, ...]:
+def model_successes(released: ReleasedLabels) -> tuple[ModelSuccess, ...]:
+    """What each policy model achieved over all subsets, by name."""
+    return _successes(_parts(released, np.zeros(released.n_records, dtype=bool)))
+
+
+def _successes(parts: Sequence[ModelStatistics]) -> tuple[ModelSuccess, ...]:
     found: dict[str, ModelSuccess] = {}
     for part in parts:
         known = found.get(part.policy_model, ModelSuccess(part.policy_model, 0, Counter(), Counter()))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import scipy
 
 from annotation.core.figures.first_errors import NONE, first_positions
-from annotation.core.figures.measure import Measure
+from annotation.core.figures.measure import FloatArray, Measure
 from annotation.core.i18n import translatable
 from annotation.core.scoring.labels import ReleasedLabels
 
@@ -40,15 +41,25 @@ class Composition:
 
 def pearson(first: Sequence[float], second: Sequence[float]) -> Measure:
     """Pearson's r of two figures over models; undefined below three models, and without variation."""
-    n = len(first)
-    if n < FEWEST:
-        return Measure(None, n, FEW_MODELS)
-    x = np.asarray(first) - np.mean(first)
-    y = np.asarray(second) - np.mean(second)
-    spread = float(np.sqrt((x**2).sum() * (y**2).sum()))
-    if spread < 1e-12:
-        return Measure(None, n, NO_VARIATION)
-    return Measure(float(np.clip((x * y).sum() / spread, -1.0, 1.0)), n)
+    return _correlation(first, second, lambda x, y: scipy.stats.pearsonr(x, y).statistic)
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> Measure:
+    """Spearman's ρ, Pearson's r of the ranks, ties averaged; undefined likewise."""
+    return _correlation(first, second, lambda x, y: scipy.stats.spearmanr(x, y).statistic)
+
+
+def _correlation(
+    first: Sequence[float], second: Sequence[float], of: Callable[[FloatArray, FloatArray], float]
+) -> Measure:
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if len(x) < FEWEST:
+        return Measure(None, len(x), FEW_MODELS)
+    if any(np.ptp(each) <= 1e-12 * np.abs(each).max() for each in (x, y)):
+        return Measure(None, len(x), NO_VARIATION)
+    # before they are squared: numbers from outside may be of any size
+    x, y = (each / np.abs(each).max() for each in (x, y))
+    return Measure(float(np.clip(of(x, y), -1.0, 1.0)), len(x))
 
 
 def composition(released: ReleasedLabels) -> list[Composition]:

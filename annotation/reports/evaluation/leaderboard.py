@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -11,10 +11,11 @@ import numpy as np
 
 from annotation.core.figures.intervals import Estimates
 from annotation.core.figures.measure import FloatArray
+from annotation.core.releases.statistics import ModelSuccess, model_successes
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
 from annotation.core.scoring.blind import human_scores
 from annotation.core.scoring.counts import task_sums
-from annotation.core.scoring.figures import RANKED
+from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.core.scoring.labels import BoolArray
 from annotation.core.scoring.ranks import FigureChange, Rank, changes, differences, movable, ranks, tolerated
 from annotation.core.scoring.scores import STEP_ACCURACY, estimated, of_sums
@@ -22,6 +23,13 @@ from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 
 from .leaderboard_entries import HUMAN, STACKED, LeaderboardEntry, entries
+from .outside_numbers import (
+    OutsideCorrelation,
+    OutsideNumbers,
+    correlations,
+    outside_numbers,
+    policy_figures,
+)
 from .seen_judges import seen_sets
 
 
@@ -136,7 +144,8 @@ class Leaderboard:
     blind `labellings`, where two people labelled blind; `baselines` in the order of BASELINES; `seen`: the
     prediction sets of judges whose suggestions annotators had seen, by pk; `pairs` of the models that predict
     something of every subset, from 20 tasks on. `pending`: something that is fitted is not there
-    yet. `human_known`: it has been looked up whether two people labelled blind."""
+    yet. `human_known`: it has been looked up whether two people labelled blind. `outside`: numbers of models
+    that come from elsewhere; `policy_models`: those whose trajectories the release holds."""
 
     release: Release
     subsets: tuple[str, ...]
@@ -149,6 +158,22 @@ class Leaderboard:
     seen: frozenset[int]
     pending: bool
     human_known: bool
+    outside: tuple[OutsideNumbers, ...]
+    policy_models: tuple[ModelSuccess, ...]
+
+    def values(self, name: str, subset: str = "") -> dict[str, float]:
+        """A figure of every model that has it on a subset (all: "")."""
+        cells = {row.name: row.subsets.get(subset) if subset else row.overall for row in self.models}
+        measures = {model: cell.scores.figures[name] for model, cell in cells.items() if cell is not None}
+        return {model: one.value for model, one in measures.items() if one.value is not None}
+
+    def correlations(
+        self, numbers: Mapping[str, float], figures: Iterable[str], subset: str = ""
+    ) -> list[OutsideCorrelation]:
+        """How numbers from elsewhere go together with figures of the models, and with what the policy models
+        of the release achieved."""
+        values = {name: self.values(name, subset) for name in figures}
+        return correlations(numbers, {**values, **policy_figures(self.policy_models)})
 
     @property
     def rows(self) -> tuple[LeaderboardRow, ...]:
@@ -175,9 +200,9 @@ class _Counted:
 
 
 def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
-    """Score every model that has predictions of a release, as it is and recalibrated, and the baselines. Two
-    queries, up to three about judges that annotators saw, and those of the permission, as soon as the release
-    has predictions."""
+    """Score every model that has predictions of a release, as it is and recalibrated, and the baselines.
+    Three queries, up to three about judges that annotators saw, and those of the permission, as soon as the
+    release has predictions."""
     require(actor, "release.view", release)
     found = entries(release)
     released, everybody = found.released, [*found.models, *found.others]
@@ -206,6 +231,8 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
         seen_sets(release, [row.row for row in models if row.row is not None]),
         found.pending,
         found.turns is not None,
+        outside_numbers(release),
+        model_successes(released),
     )
 
 
@@ -358,6 +385,16 @@ def as_json(board: Leaderboard) -> dict[str, Any]:
         "blind_human": None if human is None else {**human.as_json(), "labellings": board.labellings},
         "pending": board.pending,
         "pairs": [pair.as_json() for pair in board.pairs],
+        "outside_numbers": [
+            {
+                "title": one.title,
+                "numbers": one.numbers,
+                "correlations": {
+                    each.figure: each.as_json() for each in board.correlations(one.numbers, FIGURES)
+                },
+            }
+            for one in board.outside
+        ],
     }
 
 

@@ -4,6 +4,7 @@ from .delete_predictions import delete_predictions
 from .fitting import fit_release, is_fitted, sweep_unfitted
 from .import_file import PredictionImport, import_predictions
 from .judge_predictions import ScoredJudge, score_judge, score_run, sweep_runs
+from .outside_numbers import set_outside_numbers
 from .store import PredictionSetDetails
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "is_fitted",
     "score_judge",
     "score_run",
+    "set_outside_numbers",
     "sweep_runs",
     "sweep_unfitted",
 ]

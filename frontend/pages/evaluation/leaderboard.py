@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
-from annotation.core.errors import TristepError
+from annotation.core.errors import Invalid, TristepError
 from annotation.core.figures.measure import MIN_TASKS, Measure
+from annotation.core.i18n import translatable
 from annotation.core.label_files import MAX_REQUEST
 from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.core.scoring.scores import too_few_tasks
@@ -21,13 +25,17 @@ from annotation.models import Release, User
 from annotation.reports.evaluation import leaderboard as report
 from annotation.reports.evaluation.leaderboard_entries import STACKED, TITLES
 from annotation.services import evaluate
-from frontend.forms.predictions import PredictionFileForm
+from frontend.forms.predictions import MAX_TABLE, OutsideNumbersForm, PredictionFileForm
 from frontend.pages.evaluation.leaderboard_pairs import pairs_of
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
 from frontend.rendering import charts
 
 LEADERBOARD_VERB = "release.view"
 CHANGE = "predictions.change"
+POLICY_FIGURES = {
+    "success_rate": translatable("Success rate of the policy model"),
+    "plus_share": translatable("Share of +1 of the policy model"),
+}
 FIRST_SHOWN = ("step_accuracy", "first_error_accuracy", "kappa", "outcome_accuracy")
 """The figures of the table until its reader chooses others."""
 
@@ -165,6 +173,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
     columns = _columns(sort, shown)
     if opened.may(CHANGE):
         extra.setdefault("form", PredictionFileForm(subsets=board.subsets))
+        extra.setdefault("outside_form", OutsideNumbersForm())
     return opened.render(
         "evaluation/leaderboard.html",
         "releases",
@@ -197,8 +206,32 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         few_tasks=too_few_tasks(cell.scores for _row, cell in rows),
         least_tasks=MIN_TASKS,
         pairs=pairs_of(board, asked),
+        outside=outside_of(board, asked.get("outside", ""), shown, subset),
         **extra,
     )
+
+
+def outside_of(
+    board: report.Leaderboard, title: str, figures: Sequence[str], subset: str
+) -> dict[str, Any] | None:
+    """The numbers of one title (by default the first) and their correlations; None where there are none."""
+    chosen = next((one for one in board.outside if one.title == title), next(iter(board.outside), None))
+    if chosen is None:
+        return None
+    known = {row.name for row in board.models} | {model.policy_model for model in board.policy_models}
+    found = board.correlations(chosen.numbers, figures, subset)
+    return {
+        "titles": [one.title for one in board.outside],
+        "title": chosen.title,
+        "numbers": [
+            {"model": model, "value": f"{value:.6g}".replace("-", "−"), "known": model in known}
+            for model, value in chosen.numbers.items()
+        ],
+        "correlations": [
+            {"title": POLICY_FIGURES.get(one.figure) or FIGURES[one.figure].title, "correlation": one}
+            for one in found
+        ],
+    }
 
 
 def _human_reason(board: report.Leaderboard) -> str:
@@ -256,3 +289,28 @@ def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         shown = [(name, report) for name, report in refused if report]
         return _page(opened, release, 400, form=form, refused=shown, outcomes=outcomes)
     return _page(opened, release, outcomes=outcomes)
+
+
+def _table_gate(user: User, slug: str, version: str) -> int:
+    may_send(user, slug, CHANGE)
+    return 2 * MAX_TABLE
+
+
+@receives_files(_table_gate)
+@require_POST
+def set_outside(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Set numbers of models that come from elsewhere, or say what of them cannot be read."""
+    opened = open_project(request, slug, CHANGE)
+    release = release_of(opened, version)
+    form = OutsideNumbersForm(request.POST, request.FILES)
+    if form.is_valid():
+        title, numbers = form.cleaned_data["title"], form.cleaned_data["numbers"]
+        try:
+            evaluate.set_outside_numbers(actor=opened.user, release=release, title=title, numbers=numbers)
+        except Invalid as error:
+            form.add_error(None, translated(error.message))
+        else:
+            messages.success(request, _("Numbers set: {n}.").format(n=len(numbers)))
+            place = reverse("frontend:leaderboard", args=[slug, version])
+            return redirect(f"{place}?{urlencode({'outside': title.strip()})}#outside")
+    return _page(opened, release, 400, outside_form=form)

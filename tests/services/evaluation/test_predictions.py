@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from annotation.core.errors import Conflict, ImportRefused, Invalid
+from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid
 from annotation.core.scoring import MISSING
 from annotation.models import AuditEvent, PredictionReasons, PredictionSet, Release, ReleaseOutline
 from annotation.policies import OPERATOR
@@ -271,3 +271,41 @@ def test_predictions_are_read_in_the_memory_of_a_line(resolved: Cast, frozen: Re
     assert (result.created, result.superseded) == (1, 199)
     assert peak < 12 << 20
     assert json.loads(frozen.manifest)["records"] == 3
+
+
+@pytest.mark.postgres
+def test_outside_numbers_are_set_model_by_model_and_held_against_figures(
+    resolved: Cast, frozen: Release
+) -> None:
+    def put(title: str = "GAIA", **numbers: float | None) -> int:
+        return evaluate.set_outside_numbers(
+            actor=resolved.admin, release=frozen, title=title, numbers=numbers
+        )
+
+    for model, first in (("Sage", 1), ("Bold", 0), ("Calm", -1)):
+        bring(resolved, frozen, line(0, {"2": first, "4": 0, "6": -1}), line(1), line(2), model=model)
+    assert put(Sage=0.2, Bold=0.6, Calm=0.9, Later=1.0) == 4
+    assert put(Bold=0.5, Later=None) == 2, "those that are not named keep theirs"
+    put("Elo", Sage=1200.0)
+
+    board = leaderboard(actor=resolved.admin, release=frozen)
+    assert [(one.title, one.numbers) for one in board.outside] == [
+        *(("Elo", {"Sage": 1200.0}), ("GAIA", {"Bold": 0.5, "Calm": 0.9, "Sage": 0.2}))
+    ]
+    step, success, _plus = board.correlations(board.outside[1].numbers, ["step_accuracy"])
+    # Sage is right where the two others err, who are equal
+    assert (step.pearson.n, round(step.spearman.value or 0, 4)) == (3, -0.866)
+    assert (success.figure, success.pearson.value, success.pearson.n) == ("success_rate", None, 0)
+    stated = leaderboard_json(board)["outside_numbers"][0]
+    assert stated["correlations"]["kappa"] == {
+        "pearson": None,
+        "spearman": None,
+        "models": 1,
+        "reason": "a correlation needs at least three models",
+    }
+    assert AuditEvent.objects.filter(verb="predictions.outside").latest("pk").detail["title"] == "Elo"
+    for wrong in ({"title": " "}, {"title": "x" * 81}, {"Sage": float("inf")}, {"x" * 121: 1.0}):
+        with pytest.raises(Invalid):
+            put(**wrong)
+    with pytest.raises(Denied):
+        evaluate.set_outside_numbers(actor=resolved.judith, release=frozen, title="GAIA", numbers={"A": 1.0})
