@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0005_notice_revision")]
+    dependencies = [("annotation", "0006_label_imports")]
 
     operations = [
         migrations.CreateModel(
