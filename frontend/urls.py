@@ -10,7 +10,16 @@ from django.urls import URLPattern, path
 from frontend.pages import api_reference
 from frontend.pages.accounts import accounts, people, profile
 from frontend.pages.agreement import agreement, differing_steps
-from frontend.pages.cases import adjudication, discussions, disputes, examples, history, home, notices
+from frontend.pages.cases import (
+    adjudication,
+    discussions,
+    disputes,
+    examples,
+    history,
+    home,
+    notices,
+    remarks,
+)
 from frontend.pages.evaluation import (
     evaluation,
     leaderboard,
@@ -141,6 +150,9 @@ labelling = [
     page("assignments/<int:pk>/consensus/", own_consensus.own_consensus, "own-consensus"),
     page("assignments/<int:pk>/resume/", my_work.resume, "resume"),
     page("assignments/<int:pk>/reopen/", my_work.reopen, "assignment-reopen"),
+    page("assignments/<int:pk>/remark/", remarks.write, "remark-write"),
+    page(PROJECT + "remarks/", remarks.remarks, "remarks"),
+    page("remarks/<int:pk>/", remarks.remark, "remark"),
     page("assignments/<int:pk>/look-again/", look_again.begin, "assignment-look-again"),
     page(PROJECT + "adjudication/", disputes.queue, "adjudication-queue"),
     page(PROJECT + "adjudication/take/<int:pk>/", disputes.take, "adjudication-take"),

@@ -20,7 +20,7 @@ def words(kinds: tuple[str, ...], places: tuple[str, ...]) -> set[str]:
 # what a canary of a kind tells, as (step by ordinal, None: the outcome or all of it; kind)
 LABELS: set[tuple[int | None, str]] = {(None, "label"), (None, "consensus")}
 TELLS: dict[str, set[tuple[int | None, str]]] = {
-    **dict.fromkeys(("note", "reason", "decision", "case", "label", "said", "revised"), LABELS),
+    **dict.fromkeys(("note", "remark", "reason", "decision", "case", "label", "said", "revised"), LABELS),
     "example": {(None, "consensus")},
     "suggested-first": {(0, "suggestion")},
     "suggested-second": {(1, "suggestion")},
@@ -32,7 +32,7 @@ OWN = {"decision": "judith", "case": "judith"}
 def judgement(canary: str, user: Any) -> tuple[str, set[tuple[int | None, str]]] | None:
     """The place that a canary is about and what it tells of it; None: no judgement, or this person's own."""
     kind, _, place = canary.rpartition("-")
-    if kind.startswith(("note-", "said-", "revised-")):
+    if kind.startswith(("note-", "remark-", "said-", "revised-")):
         kind, _, author = kind.partition("-")
     elif canary == "reason-cleo":
         kind, author, place = "reason", "cleo", "returned"

@@ -109,7 +109,7 @@ FROZEN = words((*RECORD, "label"), ("agreed", "settled"))
 
 def _annotator(name: str, *places: str) -> set[str]:
     """Question and messages of what one is or was at, one's own notes; neither reference nor hints."""
-    return words(("question", "message", f"note-{name}"), places) | {"description"}
+    return words(("question", "message", f"note-{name}", f"remark-{name}"), places) | {"description"}
 
 
 def revealed(who: str, address: Address, method: str) -> set[str]:

@@ -46,7 +46,7 @@ from annotation.models import (
     User,
     WorkshopSample,
 )
-from annotation.services import accounts, adjudicate, assign, discuss, label, projects
+from annotation.services import accounts, adjudicate, assign, discuss, label, projects, remarks
 from tests.canaries import canary
 from tests.failed_jobs import failed_freeze, failed_import
 from tests.ids import Id
@@ -159,6 +159,15 @@ def make_world() -> World:
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
     )
+    remarks_at = {
+        place: remarks.remark(
+            actor=cast.ann,
+            assignment=Assignment.objects.get(annotator=cast.ann, trajectory=at[place]),
+            text=canary("remark", "ann", place),
+            message_index=step_indexes(at[place].pk)[0],
+        )
+        for place in ("shared", "dispute")
+    }
     token, _secret = accounts.issue_token(actor=cast.ann, user=cast.ann, name=canary("token", "ann"))
 
     def given(user: User, place: str) -> Assignment:
@@ -184,6 +193,8 @@ def make_world() -> World:
         "discussion": talk,
         "comment": said,
         "example": example,
+        "remark": remarks_at["shared"],
+        "remark-dispute": remarks_at["dispute"],
         "notice": Notice.objects.filter(user=cast.ann).earliest("pk"),
         "invitation": invitation,
         "predictions": bring(cast, frozen, predicted, model="Model A").prediction_set,

@@ -198,6 +198,8 @@ class NoticeKind(StrEnum):
     CLAIM_ENDED = "claim_ended"
     CASE_GIVEN = "case_given"
     LOOK_AGAIN = "look_again"
+    REMARK = "remark"
+    ANSWERED = "answered"
 
 
 class CaseEventKind(StrEnum):

@@ -37,6 +37,7 @@ from .projects import (
 from .rechecks import Recheck, Stratum
 from .relabel_requests import RelabelRequest
 from .releases import PublicRelease, Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
+from .remarks import AdminRemark
 from .suggestions import (
     UNFINISHED_RUNS,
     JudgeAnswer,
@@ -55,6 +56,7 @@ __all__ = [
     "MAX_RETEST_DAYS",
     "UNFINISHED_RUNS",
     "Adjudication",
+    "AdminRemark",
     "Allocation",
     "ApiToken",
     "Assignment",

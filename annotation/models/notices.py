@@ -1,5 +1,8 @@
 """Notices: what people are told of on their pages, and by mail where they want it."""
 
+from functools import reduce
+from operator import or_
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -10,11 +13,19 @@ from .consensus import Adjudication
 from .discussion import Comment, Discussion, Revision
 from .labels import Assignment
 from .projects import Project
+from .remarks import AdminRemark
+
+ABOUT = ("discussion", "assignment", "adjudication", "remark")
+
+
+def _about_one(name: str) -> Q:
+    """The condition that a notice is about this and nothing else."""
+    return Q(**{f"{other}__isnull": other != name for other in ABOUT})
 
 
 class Notice(models.Model):
     """Tells one person of something: in a discussion (`comment` or `revision` where it tells of one), of a
-    claim of theirs or of a case.
+    claim of theirs, of a case or of a remark.
 
     `mail_due` is true until the mail has been sent, where there is a mail server and the person has an
     address and wants it (services.notices).
@@ -36,6 +47,7 @@ class Notice(models.Model):
     adjudication = models.ForeignKey(
         Adjudication, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )
+    remark = models.ForeignKey(AdminRemark, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     kind = models.CharField(max_length=12)
     mail_due = models.BooleanField(default=False)
     created_at = models.DateTimeField()
@@ -48,10 +60,7 @@ class Notice(models.Model):
                 condition=Q(kind__in=[kind.value for kind in NoticeKind]), name="notice_kind_known"
             ),
             models.CheckConstraint(
-                condition=Q(discussion__isnull=False, assignment__isnull=True, adjudication__isnull=True)
-                | Q(discussion__isnull=True, assignment__isnull=False, adjudication__isnull=True)
-                | Q(discussion__isnull=True, assignment__isnull=True, adjudication__isnull=False),
-                name="notice_about_one_thing",
+                condition=reduce(or_, map(_about_one, ABOUT)), name="notice_about_one_thing"
             ),
         )
         indexes = (
@@ -66,6 +75,6 @@ class Notice(models.Model):
     @property
     def project(self) -> Project:
         """The project of the event."""
-        about = self.discussion or self.assignment or self.adjudication
+        about = self.discussion or self.assignment or self.adjudication or self.remark
         assert about is not None
         return about.project

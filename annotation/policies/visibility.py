@@ -7,7 +7,13 @@ from collections.abc import Callable
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from annotation import models as m
-from annotation.core.vocabulary import AdjudicationState, AssignmentState, Role, TrajectoryState
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    AssignmentState,
+    ExposureKind,
+    Role,
+    TrajectoryState,
+)
 
 from .examples import readable
 from .people import RESULT_ROLES, ROLE_FIELDS, M, Operator, Viewer
@@ -117,6 +123,23 @@ def _member(path: str, *roles: Role) -> Callable[[m.User], Q]:
     return lambda user: Q(**{f"{path}__in": _projects(user, *roles)})
 
 
+def _remarks(user: m.User) -> Q:
+    """Remarks: their author's, unless they label the trajectory once more; and for admins those of
+    trajectories that they neither are labelling nor could still claim."""
+    labelling = Q(_own_open(user, "assignment__trajectory"))
+    seen = m.Exposure.objects.filter(
+        trajectory=OuterRef("assignment__trajectory"), user=user, kind=ExposureKind.LABEL
+    )
+    claimable = Q(
+        ~Exists(seen),
+        project__in=_projects(user, Role.ANNOTATOR),
+        assignment__trajectory__state=TrajectoryState.LABELLING,
+    )
+    of_admins = Q() if user.is_superuser else Q(project__in=_projects(user, Role.ADMIN))
+    mine = Q(assignment__annotator=user.pk) & (Q(assignment__state=AssignmentState.OPEN) | ~labelling)
+    return mine | (~labelling & ~claimable & of_admins)
+
+
 def _examples(user: m.User) -> Q:
     """Examples of the projects one is a member of, where they tell nothing that one must not know."""
     return readable(user) if user.is_superuser else Q(project__in=_projects(user)) & readable(user)
@@ -184,6 +207,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Comment: _discussed("discussion__trajectory"),
     m.Revision: _discussed("assignment__trajectory"),
     m.Notice: _own("user"),
+    m.AdminRemark: _remarks,
     m.Example: _examples,
     m.Release: _member("project", *RESULT_ROLES),
     m.Freeze: _member("project", Role.ADMIN),
@@ -214,7 +238,7 @@ BLIND_FOR_ALL: dict[type[Model], str] = {
     m.Revision: "assignment__trajectory",
 }
 # What even a superuser sees only as far as its condition goes.
-PRIVATE = (m.ApiToken, m.Notice, m.Example)
+PRIVATE = (m.ApiToken, m.Notice, m.Example, m.AdminRemark)
 OWNER: dict[type[Model], str] = {
     m.Adjudication: "adjudicator",
     m.Assignment: "annotator",

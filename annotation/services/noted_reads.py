@@ -17,6 +17,7 @@ from annotation.core.text import escape
 from annotation.core.vocabulary import AssignmentState, ExposureKind, Role, TrajectoryState
 from annotation.models import (
     Adjudication,
+    AdminRemark,
     Assignment,
     Discussion,
     Exposure,
@@ -240,6 +241,13 @@ def found(*, actor: User, project: Project, rows: Sequence[search.Found]) -> Seq
         decided = kind == ExposureKind.CONSENSUS
         seen = {row.trajectory for row in rows if row.judged and (row.kind == "decision") == decided}
         exposures.expose_all(user=actor, trajectories=sorted(seen), kind=kind)
+    return rows
+
+
+def remarks(*, actor: User, rows: Sequence[AdminRemark]) -> Sequence[AdminRemark]:
+    """Remarks to admins, which come through policies.visible with their assignments. Two queries."""
+    seen = {row.assignment.trajectory_id for row in rows if row.assignment.annotator_id != actor.pk}
+    exposures.expose_all(user=actor, trajectories=sorted(seen), kind=ExposureKind.LABEL)
     return rows
 
 

@@ -20,7 +20,16 @@ from annotation.core.i18n import translatable
 from annotation.core.text import unescape
 from annotation.core.vocabulary import NoticeKind
 from annotation.language import translated
-from annotation.models import Adjudication, Assignment, Comment, Discussion, Notice, Revision, User
+from annotation.models import (
+    Adjudication,
+    AdminRemark,
+    Assignment,
+    Comment,
+    Discussion,
+    Notice,
+    Revision,
+    User,
+)
 
 log = logging.getLogger(__name__)
 
@@ -64,10 +73,11 @@ def tell_one(
     now: datetime,
     assignment: Assignment | None = None,
     adjudication: Adjudication | None = None,
+    remark: AdminRemark | None = None,
 ) -> None:
-    """Write a notice for one person (by pk) of a claim of theirs or of a case; in the caller's
+    """Write a notice for one person (by pk) of a claim of theirs, of a case or of a remark; in the caller's
     transaction."""
-    about = {"assignment": assignment, "adjudication": adjudication}
+    about = {"assignment": assignment, "adjudication": adjudication, "remark": remark}
     due = bool(_mailed([user], **about))
     Notice.objects.create(user_id=user, **about, kind=kind.value, mail_due=due, created_at=now)
     if due:
@@ -125,7 +135,7 @@ def mail_due() -> int:
     the person's pages."""
     sent = 0
     waiting = Notice.objects.filter(mail_due=True).select_related(
-        "user", "discussion__project", "assignment__project", "adjudication__project"
+        *("user", "discussion__project", "assignment__project", "adjudication__project", "remark__project")
     )
     for notice in waiting.order_by("pk")[:MAILED_AT_ONCE]:
         if not Notice.objects.filter(pk=notice.pk, mail_due=True).update(mail_due=False):

@@ -167,8 +167,8 @@ class Revised(Output):
 
 
 class Notice(Output):
-    """A notice: of a discussion (`message_index` null: of the whole trajectory), of a claim of one's own, or
-    of a case."""
+    """A notice: of a discussion (`message_index` null: of the whole trajectory), of a claim of one's own,
+    of a case, or of a remark to admins."""
 
     id = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=words(NoticeKind))
@@ -176,6 +176,7 @@ class Notice(Output):
     discussion = serializers.IntegerField(source="discussion_id", allow_null=True)
     assignment = serializers.IntegerField(source="assignment_id", allow_null=True)
     adjudication = serializers.IntegerField(source="adjudication_id", allow_null=True)
+    remark = serializers.IntegerField(source="remark_id", allow_null=True)
     record_id = serializers.SerializerMethodField()
     message_index = serializers.IntegerField(allow_null=True)
     comment = serializers.IntegerField(source="comment_id", allow_null=True)

@@ -29,6 +29,8 @@ AUDIT_SENTENCES = {
     "case.release": gettext_lazy("returned a case to the queue"),
     "case.reopen": gettext_lazy("reopened a case"),
     "case.reveal": gettext_lazy("viewed judges’ suggestions in a case"),
+    "remark.close": gettext_lazy("closed a remark to admins"),
+    "remark.write": gettext_lazy("wrote a remark to admins"),
     "discussion.open": gettext_lazy("opened a discussion"),
     "example.mark": gettext_lazy("made a case an example"),
     "example.unmark": gettext_lazy("removed an example"),

@@ -22,7 +22,7 @@ from annotation.models import (
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
-from annotation.services import evaluate, label, projects
+from annotation.services import evaluate, label, projects, remarks
 from tests import people
 from tests.fixtures.judges import make_judge, start
 from tests.services.long_writes import lines
@@ -44,6 +44,7 @@ PAGES = {
     "guidelines": ("ann", "guidelines", 10),
     "look again": ("admin", "look-again", 14),
     "members": ("admin", "members", 8),
+    "remarks": ("admin", "remarks", 8),
     "search": ("admin", "search", 29),
     "audit log": ("admin", "audit", 19),
     "imports": ("admin", "imports", 8),
@@ -110,6 +111,8 @@ def fill(cast: people.Cast, many: int) -> None:
         )
     for _ in range(many):
         people.label_all(people.claim(cast.ann, project))
+    for assignment in cast.ann.assignments.all()[: 2 * many]:
+        remarks.remark(actor=cast.ann, assignment=assignment, text="Look.")
     judge(cast, many)
     know_by_checksums()
     for number in range(many):

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.core.vocabulary import AdjudicationState, AssignmentState, NoticeKind, Role, Voice
-from annotation.models import Adjudication, Assignment, Discussion, Membership, Notice, User
+from annotation.models import Adjudication, AdminRemark, Assignment, Discussion, Membership, Notice, User
 from annotation.policies import visible
 from annotation.policies.access import being_labelled
 
@@ -23,6 +23,9 @@ WITH = (
     "assignment__trajectory__subset",
     "adjudication__project",
     "adjudication__trajectory__subset",
+    "remark__project",
+    "remark__assignment__trajectory__subset",
+    "remark__assignment__project",
 )
 TOLD_BY = ("comment__author", "revision__assignment__annotator")
 """The author of what a notice tells of."""
@@ -30,8 +33,8 @@ TOLD_BY = ("comment__author", "revision__assignment__annotator")
 
 def notices(user: User) -> QuerySet[Notice]:
     """The newest first: of discussions that they still take part in, of their own claims in projects that
-    they are members of, and of cases that they have. `message_index`: of a comment on a step, or of a change
-    of mind about it."""
+    they are members of, of cases that they have, and of remarks to admins. `message_index`: of a comment or a
+    remark on a step, or of a change of mind about it."""
     projects = Membership.objects.filter(user=user).values("project")
     claims = Assignment.stored.filter(annotator=user, project__in=projects)
     cases = Adjudication.objects.filter(adjudicator=user, project__in=projects)
@@ -39,9 +42,12 @@ def notices(user: User) -> QuerySet[Notice]:
         Q(discussion__in=visible(user, Discussion.objects.all()).values("pk"))
         | Q(assignment__in=claims.values("pk"))
         | Q(adjudication__in=cases.exclude(state=AdjudicationState.RELEASED).values("pk"))
+        | Q(remark__in=visible(user, AdminRemark.objects.all()).values("pk"), remark__project__in=projects)
     )
     rows = visible(user, Notice.objects.filter(seen)).annotate(
-        message_index=Coalesce("comment__step__message_index", "revision__step__message_index")
+        message_index=Coalesce(
+            "comment__step__message_index", "revision__step__message_index", "remark__step__message_index"
+        )
     )
     return rows.select_related(*WITH)
 
@@ -116,6 +122,10 @@ def record_of(notice: Notice) -> str:
     if notice.adjudication is not None:
         return notice.adjudication.trajectory.record_id
     claim = notice.assignment
+    if notice.remark is not None:
+        claim = notice.remark.assignment
+        if claim.annotator_id != notice.user_id:
+            return claim.trajectory.record_id
     return claim.trajectory.record_id if claim and claim.state == AssignmentState.OPEN else ""
 
 

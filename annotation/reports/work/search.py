@@ -22,8 +22,9 @@ from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.text import unescape
 from annotation.core.trajectories.trajectory import Message, normalise
-from annotation.core.vocabulary import AdjudicationState, AssignmentState, Role
+from annotation.core.vocabulary import AdjudicationState, Role
 from annotation.models import (
+    ACTIVE_STATES,
     Adjudication,
     Assignment,
     Comment,
@@ -47,7 +48,6 @@ MOST: Final = 500
 LEAST_LETTERS: Final = 2
 BEFORE, AFTER = 60, 160
 _SPACE: Final = re.compile(r"\s+")
-IN_HAND: Final = (AssignmentState.OPEN, AssignmentState.SUBMITTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _pages(actor: User, project: Project) -> dict[int, Page]:
 
 def _own(actor: User, project: Project) -> QuerySet[Assignment]:
     """The assignments that a person can open, which leaves out what they were asked to label once more."""
-    own = Assignment.stored.filter(annotator=actor, project=project, state__in=IN_HAND)
+    own = Assignment.stored.filter(annotator=actor, project=project, state__in=ACTIVE_STATES)
     return not_closed(project, own)
 
 

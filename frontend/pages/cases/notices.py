@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.vocabulary import AssignmentState, NoticeKind, Voice
 from annotation.models import Notice
+from annotation.policies.rechecks import closed
 from annotation.reports.cases import notices as report
 from annotation.reports.cases.discussions import Speaker
 from annotation.services import notices as service
@@ -47,6 +48,8 @@ NOTICE_SENTENCES: Final = {
     NoticeKind.LOOK_AGAIN: gettext_lazy(
         "The guidelines changed: you are asked to look at a trajectory of yours again."
     ),
+    NoticeKind.REMARK: gettext_lazy("An annotator asks an admin to look at a step."),
+    NoticeKind.ANSWERED: gettext_lazy("An admin has answered your remark."),
 }
 
 
@@ -143,8 +146,12 @@ def _target(row: Notice) -> str:
         return reverse("frontend:discussion", args=[row.discussion_id]) + place
     if row.adjudication_id is not None:
         return reverse("frontend:adjudication", args=[row.adjudication_id])
-    claim = row.assignment
+    if row.remark is not None and row.remark.assignment.annotator_id != row.user_id:
+        return reverse("frontend:remark", args=[row.remark.pk])
+    claim = row.remark.assignment if row.remark is not None else row.assignment
     assert claim is not None
+    if row.remark is not None and claim.state == AssignmentState.SUBMITTED and not closed(claim):
+        return reverse("frontend:workbench", args=[claim.pk])
     if claim.state == AssignmentState.OPEN:
         return reverse("frontend:workbench", args=[claim.pk])
     return reverse("frontend:work", args=[claim.project.slug])

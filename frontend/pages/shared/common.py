@@ -34,6 +34,7 @@ NAVIGATION = (
             ("overview", _("Overview"), "project", "project.view"),
             ("work", _("My work"), "work", "claim"),
             ("adjudication", _("Adjudication"), "adjudication-queue", "disputes.view"),
+            ("remarks", _("Remarks"), "remarks", "trajectory.list"),
             ("guidelines", _("Guidelines"), "guidelines", "project.view"),
             ("search", _("Search"), "search", "project.view"),
         ),

@@ -53,6 +53,7 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
         bench=bench,
         own=own_work(user, [opened.project.pk])[opened.project.pk],
         beside=neighbours(assignment),
+        remarks=assignment.remarks.select_related("step").order_by("pk"),
         steps=bench.steps,
         **guidelines_shown(bench.guidelines),
         state=_state(bench),

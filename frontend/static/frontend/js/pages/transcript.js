@@ -185,10 +185,11 @@ async function copy(index) {
 function openMenu(button) {
   if (!menu) return;
   chosen = button.dataset.messageMenu ?? "";
+  const isStep = button.closest("[data-message]")?.classList.contains("msg--step");
   const history = menu.querySelector('[data-role="message-history"]');
-  if (history instanceof HTMLAnchorElement) {
-    history.hidden = !button.closest("[data-message]")?.classList.contains("msg--step");
-    history.search = `?step=${chosen}`;
+  if (history instanceof HTMLAnchorElement) history.search = `?step=${chosen}`;
+  for (const one of [history, menu.querySelector('[data-role="message-remark"]')]) {
+    if (one instanceof HTMLElement) one.hidden = !isStep;
   }
   menu.showPopover();
   const box = button.getBoundingClientRect();
@@ -197,6 +198,16 @@ function openMenu(button) {
   menu.style.left = `${Math.max(8, left)}px`;
   menu.style.top = `${below ? box.bottom + 4 : box.top - 4 - menu.offsetHeight}px`;
   menu.querySelector("button")?.focus();
+}
+
+/** Ask an admin to look at a step; without one, the dialog is about the whole. @param {string} index */
+function openRemark(index) {
+  const dialog = document.getElementById("remark");
+  const field = dialog?.querySelector('[name="message_index"]');
+  if (!(dialog instanceof HTMLDialogElement) || !(field instanceof HTMLInputElement)) return;
+  field.value = index;
+  dialog.addEventListener("close", () => (field.value = ""), { once: true });
+  dialog.showModal();
 }
 
 document.addEventListener("click", (event) => {
@@ -211,6 +222,7 @@ document.addEventListener("click", (event) => {
   if (!(task instanceof HTMLElement)) return;
   menu?.hidePopover();
   if (task.dataset.messageDo === "copy") void copy(chosen);
+  if (task.dataset.messageDo === "remark") openRemark(chosen);
   if (task.dataset.messageDo === "raw") toggleRaw([chosen]);
   if (task.dataset.messageDo === "markdown") void toggleMarkdown(chosen);
 });
