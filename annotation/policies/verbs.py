@@ -42,8 +42,6 @@ VERBS: dict[str, tuple[Role, ...]] = {
 ANYBODY_VERBS = frozenset({"account.change", "token.change"})
 # at the command line, where demo projects and labels from files bring their people along; all others invite
 OPERATOR_VERBS = frozenset({"member.add"})
-# what nobody does in somebody else's name
-PERSONAL_VERBS = frozenset({"label", "claim", "adjudicate", "discuss"})
 SUPERUSER_VERBS = frozenset({"project.create", "account.create"})
 
 

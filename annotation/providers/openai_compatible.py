@@ -17,8 +17,7 @@ from annotation.core.judging.addresses import normalised
 from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.prompt_parts import expected, plan
 from annotation.core.judging.prompts import template
-from annotation.core.judging.setting_kinds import SettingKind
-from annotation.core.judging.settings import SETTINGS, JudgeSettings
+from annotation.core.judging.settings import JudgeSettings
 
 from .asking import ask_in_parts
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
@@ -39,12 +38,6 @@ _FORMAT_WORDS: Final = (
     "guided",
     "grammar",
 )
-_SENT: Final = [
-    one.name
-    for one in SETTINGS
-    if one.sampling and one.kind is not SettingKind.OBJECT and one.name != "max_tokens"
-]
-"""Settings that stand in a request under their own names, where they are given."""
 _MAX_ADAPTATIONS: Final = 4
 CONNECT_SECONDS: Final = 10.0
 LONGEST_WAIT: Final = 60.0

@@ -286,21 +286,21 @@ def issue_token(
 
 
 @transaction.atomic
-def revoke_token(*, actor: Actor, token: ApiToken, now: datetime | None = None) -> None:
+def revoke_token(*, actor: Actor, token: ApiToken) -> None:
     """End a token at once; repeating it changes nothing."""
     require(actor, "token.change", token.user)
-    changed = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now or timezone.now())
+    changed = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
     if changed:
         audit.record(actor=actor, verb="token.revoke", obj=token, name=token.name)
 
 
 @transaction.atomic
-def revoke_all_tokens(*, user: User, now: datetime | None = None) -> None:
+def revoke_all_tokens(*, user: User) -> None:
     """End every token of a person whose password has changed."""
     tokens = list(ApiToken.objects.select_for_update().filter(user=user, revoked_at=None))
     if tokens:
         ended = ApiToken.objects.filter(pk__in=[token.pk for token in tokens])
-        ended.update(revoked_at=now or timezone.now())
+        ended.update(revoked_at=timezone.now())
     for token in tokens:
         audit.record(actor=user, verb="token.revoke", obj=token, name=token.name)
 

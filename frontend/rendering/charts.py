@@ -207,7 +207,6 @@ def cell(row: int, column: int, count: int, largest: int) -> Cell:
 
 
 STRIP_STEP = 5
-STRIP_HEIGHT = 16
 # kind -> (y, height): +1 above the line, −1 below it, 0 on it, a difference over both
 STRIP_CELLS = {"plus": (0, 8), "minus": (8, 8), "zero": (6, 4), "differ": (0, 16), "none": (7, 2)}
 

@@ -238,12 +238,6 @@ def at(mapping: dict[Any, Any], key: Any) -> Any:
     return (mapping or {}).get(key)
 
 
-@register.filter
-def at_index(rows: list[Any], index: int) -> Any:
-    """The entry of a list, or None."""
-    return rows[index] if 0 <= index < len(rows) else None
-
-
 @register.simple_tag(takes_context=True)
 def query(context: template.Context, **changes: Any) -> str:
     """The present query string with some keys changed; a key set to "" or None goes."""

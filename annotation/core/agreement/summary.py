@@ -76,11 +76,9 @@ class Summary:
         return replace(self, pairs=())
 
 
-def summarise(
-    counts: Counts, *, with_intervals: bool = True, pair_intervals: bool = False, with_pairs: bool = True
-) -> Summary:
-    """Every figure of agreement of `counts`; intervals of single pairs only with `pair_intervals`, as each
-    pair takes time. Without `with_pairs` none of several pairs, only a single one."""
+def summarise(counts: Counts, *, with_intervals: bool = True, with_pairs: bool = True) -> Summary:
+    """Every figure of agreement of `counts`; without `with_pairs` none of several pairs, only a single
+    one. Single pairs have no intervals, as each takes time."""
     figures = FIGURES if counts.of_steps else OUTCOME_FIGURES
     sample = PairSums.of(counts)
     totals = sample.totals()
@@ -98,13 +96,6 @@ def summarise(
         )
         for pair, (sums, found) in enumerate(zip(only, _of_pairs(figures, only), strict=True))
     )
-    if pair_intervals:
-        _, number = grouping.distinct(counts.first, counts.second)
-        alone = [PairSums.of(counts.where(number == pair).as_only_pairs()) for pair in range(len(pairs))]
-        pairs = tuple(
-            replace(one, figures=_together(figures, only[[pair]], alone[pair]))
-            for pair, one in enumerate(pairs)
-        )
     confusion = tables(total).astype(np.int64)
     return Summary(
         n=int(confusion.sum()),

@@ -145,19 +145,14 @@ def train(
     return Trained(steps, outcomes, folds), training_figures
 
 
-def unseen_labels(
-    examples: Sequence[TrainingExample], *, seed: int, alive: Callable[[], None] = lambda: None
-) -> tuple[Ints, Ints]:
+def unseen_labels(examples: Sequence[TrainingExample], *, seed: int) -> tuple[Ints, Ints]:
     """Labels by models that saw no run of the task: the most probable label of every step, example by example
     (n_steps,), and of every outcome (n_examples,).
 
-    `alive` as in `train`. Raises ValueError for fewer than two tasks.
+    Raises ValueError for fewer than two tasks.
     """
     steps, outcomes = _Table.of(examples).labelled(seed)
-    return (
-        _values(held_out(steps, seed=seed, alive=alive)),
-        _values(held_out(outcomes, seed=seed, alive=alive)),
-    )
+    return _values(held_out(steps, seed=seed)), _values(held_out(outcomes, seed=seed))
 
 
 @dataclass(frozen=True, slots=True)

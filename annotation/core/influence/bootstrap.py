@@ -18,17 +18,15 @@ RESAMPLES_AT_ONCE = 100  # resamples at a time: bounds memory at RESAMPLES_AT_ON
 LARGEST_UNDEFINED_SHARE = 0.05
 
 
-def task_weights(
-    subsets: npt.ArrayLike, rng: np.random.Generator, resamples: int = RESAMPLES
-) -> Iterator[FloatArray]:
+def task_weights(subsets: npt.ArrayLike, rng: np.random.Generator) -> Iterator[FloatArray]:
     """Blocks of resamples, each (≤ RESAMPLES_AT_ONCE, tasks): how often every task was drawn.
 
     `subsets` gives the subset of each task; within a subset the weights of a row add up to its tasks.
     """
     of_task = np.asarray(subsets)
     members = [np.flatnonzero(of_task == subset) for subset in np.unique(of_task)]
-    for start in range(0, resamples, RESAMPLES_AT_ONCE):
-        rows = min(RESAMPLES_AT_ONCE, resamples - start)
+    for start in range(0, RESAMPLES, RESAMPLES_AT_ONCE):
+        rows = min(RESAMPLES_AT_ONCE, RESAMPLES - start)
         weights = np.zeros((rows, len(of_task)))
         for tasks in members:
             size = len(tasks)

@@ -71,11 +71,11 @@ class ContrastFit:
             return None
         return float(scipy.special.stdtrit(self.freedom, 1 - level / 2)) * self.se
 
-    def detectable(self, level: float = 0.05) -> float | None:
-        """The minimum detectable effect (t of 1 − level/2 + t of 80 %) × SE (Bloom 1995)."""
+    def detectable(self) -> float | None:
+        """The minimum detectable effect (t of 97.5 % + t of 80 %) × SE (Bloom 1995)."""
         if self.se is None:
             return None
-        found, missed = scipy.special.stdtrit(self.freedom, (1 - level / 2, POWER))
+        found, missed = scipy.special.stdtrit(self.freedom, (0.975, POWER))
         return float(found + missed) * self.se
 
 

@@ -35,16 +35,14 @@ FIRST: Final = 9
 SAID: Final = (*VALUES, MISSING)
 
 
-def recalibrated(released: ReleasedLabels, said: Predictions, seed: int = SEED) -> Predictions | None:
+def recalibrated(released: ReleasedLabels, said: Predictions) -> Predictions | None:
     """A judge's step labels after recalibration; outcomes stay as the judge gave them. None when it labels
     steps of fewer than two tasks."""
-    steps = _steps(released, [said], seed)
+    steps = _steps(released, [said])
     return None if steps is None else Predictions(steps, said.outcome, said.there, said.failed)
 
 
-def of_project(
-    known: ReleasedLabels, said: Predictions, resolved: BoolArray, *, seed: int = SEED
-) -> Labels | None:
+def of_project(known: ReleasedLabels, said: Predictions, resolved: BoolArray) -> Labels | None:
     """A judge's step labels after recalibration on what has been resolved of a project: (S,), MISSING where
     the judge gave none.
 
@@ -60,7 +58,7 @@ def of_project(
     found = np.full(known.n_steps, MISSING, dtype=np.int8)
     tasks, place = np.unique(task[taught], return_inverse=True)
     fold_of = np.full(known.n_tasks, -1)
-    fold_of[tasks[place]] = deal(task[taught], seed=seed)
+    fold_of[tasks[place]] = deal(task[taught], seed=SEED)
     fold = fold_of[task]
     for number in range(-1, int(fold.max()) + 1):
         asked, learned = rows & (fold == number), taught & (fold != number)
@@ -69,21 +67,21 @@ def of_project(
     return found
 
 
-def stacked(released: ReleasedLabels, said: Sequence[Predictions], seed: int = SEED) -> Predictions | None:
+def stacked(released: ReleasedLabels, said: Sequence[Predictions]) -> Predictions | None:
     """One judge made of several: its labels of every step and outcome that any of them labels. None when they
     label steps of fewer than two tasks."""
-    steps = _steps(released, said, seed) if said else None
+    steps = _steps(released, said) if said else None
     if steps is None:
         return None
     there = np.any([one.there for one in said], axis=0)
     failed = there & np.all([one.failed | ~one.there for one in said], axis=0)
-    return Predictions(steps, _outcomes(released, said, seed), there, failed)
+    return Predictions(steps, _outcomes(released, said), there, failed)
 
 
-def held_out(features: FloatArray, value: IntArray, task: IntArray, strength: float, seed: int) -> Labels:
+def held_out(features: FloatArray, value: IntArray, task: IntArray, strength: float) -> Labels:
     """The most probable label of each row, (n,), by a regression fitted without the rows of its task and of
     those dealt into the same fold. `task` has two different values or more."""
-    fold = deal(task, seed=seed)
+    fold = deal(task, seed=SEED)
     found = np.zeros(len(value), dtype=np.int8)
     for number in range(int(fold.max()) + 1):
         held = fold == number
@@ -107,24 +105,24 @@ def _told(features: FloatArray, value: IntArray, asked: FloatArray, strength: fl
     return found
 
 
-def _steps(released: ReleasedLabels, said: Sequence[Predictions], seed: int) -> Labels | None:
+def _steps(released: ReleasedLabels, said: Sequence[Predictions]) -> Labels | None:
     rows = np.any([one.steps != MISSING for one in said], axis=0)
     task = released.task[released.record[rows]]
     if len(np.unique(task)) < 2:
         return None
     found = np.full(released.n_steps, MISSING, dtype=np.int8)
     features = _features(released, said)[rows]
-    found[rows] = held_out(features, released.value[rows], task, STRENGTH / len(said), seed)
+    found[rows] = held_out(features, released.value[rows], task, STRENGTH / len(said))
     return found
 
 
-def _outcomes(released: ReleasedLabels, said: Sequence[Predictions], seed: int) -> Labels:
+def _outcomes(released: ReleasedLabels, said: Sequence[Predictions]) -> Labels:
     found = np.full(released.n_records, MISSING, dtype=np.int8)
     rows = np.any([one.outcome != MISSING for one in said], axis=0)
     if len(np.unique(released.task[rows])) > 1:
         features = np.hstack([_subset(released), *(_one_hot(one.outcome, SAID) for one in said)])[rows]
         task, strength = released.task[rows], STRENGTH / len(said)
-        found[rows] = held_out(features, released.outcome[rows], task, strength, seed)
+        found[rows] = held_out(features, released.outcome[rows], task, strength)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
@@ -124,16 +124,14 @@ def decided_by_others(user: User, projects: Iterable[int]) -> QuerySet[Dispute]:
     )
 
 
-def filtered(
-    disputes: QuerySet[Dispute], wanted: DisputeFilter, *, now: datetime | None = None
-) -> QuerySet[Dispute]:
+def filtered(disputes: QuerySet[Dispute], wanted: DisputeFilter) -> QuerySet[Dispute]:
     """The disputes that a filter leaves, in its order."""
     if wanted.kind:
         disputes = disputes.filter(OF_KIND[DisputeKind(wanted.kind)])
     if wanted.subset:
         disputes = disputes.filter(subset__name=wanted.subset)
     if wanted.age:
-        disputes = disputes.filter(arisen_at__lte=(now or timezone.now()) - AGES[wanted.age])
+        disputes = disputes.filter(arisen_at__lte=timezone.now() - AGES[wanted.age])
     if wanted.size:
         disputes = disputes.filter(DISPUTE_SIZES[wanted.size])
     return disputes.order_by(*SORTS[wanted.sort])

@@ -108,10 +108,10 @@ def runs(*, viewer: Actor, project: m.Project) -> QuerySet[m.SuggestionRun]:
     return visible(viewer, rows).order_by("-created_at", "-pk")
 
 
-def progress(*, viewer: Actor, run: m.SuggestionRun, now: datetime | None = None) -> RunProgress:
+def progress(*, viewer: Actor, run: m.SuggestionRun) -> RunProgress:
     """The progress of one run. Two queries; the row is read anew."""
     require(viewer, "suggest", run)
-    now = now or timezone.now()
+    now = timezone.now()
     run = m.SuggestionRun.objects.select_related("judge", "project", "created_by").get(pk=run.pk)
     rate = _per_minute(run, now) if run.started_at is not None else None
     left = run.progress_total - run.progress_done - run.progress_failed

@@ -32,7 +32,6 @@ from annotation.models import (
 )
 from annotation.policies import require, visible
 
-AUDIT_FILTERS: Final = ("who", "verb", "from", "to", "object")
 OPERATOR: Final = ":operator"
 """Stands for the operator in the filter by person; no user name has a colon."""
 

@@ -53,7 +53,6 @@ SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_use
  ORDER BY s.message_index
 """
 OF_STEP = 19  # where the columns of the step begin
-OF_LABEL = 23
 
 OUTCOME_COLUMNS = (*OUTCOME_FIELDS, "updated_at")
 LABEL_COLUMNS = (*("root_id" if name == "root" else name for name in LABEL_FIELDS), "updated_at")

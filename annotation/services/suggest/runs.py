@@ -161,14 +161,14 @@ def resume_run(
 
 
 @transaction.atomic
-def retry_failed(*, actor: Actor, run: SuggestionRun, failure: str = "", enqueue: bool = True) -> int:
-    """Ask again about what failed in a run that has ended (`failure`: of this kind only); how many those are.
+def retry_failed(*, actor: Actor, run: SuggestionRun, enqueue: bool = True) -> int:
+    """Ask again about what failed in a run that has ended; how many those are.
 
     Raises Invalid when nothing failed, Conflict when the judge has another run, StaleState.
     """
     require(actor, "suggest", run)
     current = _locked(run)
-    again = _again(current, **({"failure": failure} if failure else {}))
+    again = _again(current)
     if not again:
         raise Invalid(translatable("Nothing has failed in this run."), code="nothing_failed")
     again -= _settle(current)

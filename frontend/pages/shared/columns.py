@@ -31,14 +31,14 @@ def record_column(
     return Column("record_id", title or _("Record"), record_id, cell, "record", sort)
 
 
-def question_column(of: str = "trajectory.task.question", length: int = MAX_QUESTION) -> Column:
+def question_column() -> Column:
     """A column with the beginning of a trajectory's question."""
-    question = attrgetter(of)
+    question = attrgetter("trajectory.task.question")
     return Column(
         "question",
         _("Question"),
         question,
-        lambda row: truncatechars(unescape(question(row)), length),
+        lambda row: truncatechars(unescape(question(row)), MAX_QUESTION),
         "main",
     )
 
