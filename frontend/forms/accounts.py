@@ -1,5 +1,6 @@
 """Forms about oneself: profile, tokens, joining, and accounts an admin makes."""
 
+from datetime import timedelta
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -7,6 +8,9 @@ from zoneinfo import available_timezones
 from django import forms
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm, UsernameField
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.vocabulary import TokenScope
@@ -57,26 +61,38 @@ class ProfileForm(forms.Form):
             del self.fields["mail_notices"]
 
 
+SCOPES = {
+    TokenScope.READ.value: _("read"),
+    TokenScope.LABEL.value: _("read, label, discuss and decide cases"),
+    TokenScope.ADMIN.value: _("do everything that you may do"),
+}
+DAYS = (7, 30, 90, 365)
+
+
+def validities() -> list[tuple[int, str]]:
+    """The days that a token may be valid, each with the date on which it ends."""
+    ends = {days: date_format(timezone.localtime() + timedelta(days)) for days in DAYS}
+    return [
+        (days, gettext("%(n)d days, until %(date)s") % {"n": days, "date": end}) for days, end in ends.items()
+    ]
+
+
 class TokenForm(forms.Form):
     """A new personal API token."""
 
-    name = forms.CharField(label=_("Name"), max_length=80, help_text=_("Purpose of the token."))
-    days = forms.TypedChoiceField(
-        label=_("Valid for"),
-        coerce=int,
-        choices=[(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("365 days"))],
-        initial=90,
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=80,
+        help_text=_("What the token is for, for example the program that will use it."),
     )
     scope = forms.ChoiceField(
         label=_("May be used to"),
-        choices=[
-            (TokenScope.READ.value, _("read")),
-            (TokenScope.LABEL.value, _("read, label, discuss and decide cases")),
-            (TokenScope.ADMIN.value, _("do everything that you may do")),
-        ],
-        initial=TokenScope.LABEL.value,
+        choices=list(SCOPES.items()),
+        widget=forms.RadioSelect,
+        initial=TokenScope.READ.value,
         help_text=_("Choose the least that the program needs."),
     )
+    days = forms.TypedChoiceField(label=_("Valid"), coerce=int, choices=validities, initial=90)
 
 
 class JoinForm(forms.Form):

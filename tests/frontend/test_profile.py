@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
+
+from django.utils import timezone
+from django.utils.formats import date_format
 
 from annotation.models import ApiToken, User
 
@@ -51,7 +55,9 @@ def test_token_is_shown_once_and_stored_hashed(browse, cast, at, text):
     made = client.post(at("token-create"), {"name": "script", "days": "30", "scope": "label"})
     assert "no-store" in made["Cache-Control"]
     secret = re.search(r'value="(tri_[^"]+)"', text(made))[1]
-    assert secret not in text(client.get(at("profile")))
+    page = text(client.get(at("profile")))
+    assert secret not in page and "may read, label, discuss and decide cases" in " ".join(page.split())
+    assert f"365 days, until {date_format(timezone.localtime() + timedelta(365))}" in page
     assert ApiToken.objects.get().digest != secret
     api = client.get("/api/v1/me/", headers={"Authorization": f"Bearer {secret}"})
     assert api.status_code == 200

@@ -20,7 +20,7 @@ from annotation.language import translated
 from annotation.models import ApiToken, User
 from annotation.services import accounts
 from frontend.forms import add_errors
-from frontend.forms.accounts import ProfileForm, TokenForm
+from frontend.forms.accounts import SCOPES, ProfileForm, TokenForm
 from frontend.pages.accounts.accounts import remember_language, remember_theme
 from frontend.pages.work.workbench import words
 
@@ -39,10 +39,11 @@ def _page(
     user = cast(User, request.user)
     form = form or ProfileForm(initial={name: getattr(user, name) for name in FIELDS})
     token_form = token_form or TokenForm()
+    tokens = policies.visible(user, ApiToken.objects.filter(revoked_at=None))
     context = {
         "form": form,
         "token_form": token_form,
-        "tokens": policies.visible(user, ApiToken.objects.filter(revoked_at=None)),
+        "tokens": [(token, SCOPES[token.scope]) for token in tokens],
         "secret": secret,
         "now": timezone.now(),
         "keys": _keys(user.keymap if keys is None else keys, key_errors or {}),
