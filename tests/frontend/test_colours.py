@@ -27,7 +27,7 @@ TEXT = [
 # edges of fields, and dots between words
 DRAWN = {("line-strong", "page"), ("line-strong", "raised")}
 # Found words are marked as with a marker, and paper is white.
-OWN_COLOURS = {"find.css", "print.css", "tokens.css"}
+OWN_COLOURS = {"print.css", "text.css", "tokens.css"}
 
 
 def luminance(colour: str) -> float:
