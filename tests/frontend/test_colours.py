@@ -22,6 +22,7 @@ SURFACES = ("page", "raised", "sunken", "hover", *(name for name in LIGHT_DARK i
 ON_FILLED = ("on-ink", "on-accent", "raised")
 TEXT = [
     *product(INKS, SURFACES),
+    ("on-found", "found"),
     *((over, under) for over, under in product(ON_FILLED, FILLED) if (over, under) != ("on-accent", "ink")),
 ]
 # edges of fields, and dots between words
@@ -62,7 +63,7 @@ def test_contrast_of_every_ink_on_every_surface_suffices() -> None:
 
 
 def test_contrast_of_found_words_suffices() -> None:
-    rules = re.findall(r"::highlight[^}]+\}", (CSS / "find.css").read_text())
+    rules = re.findall(r"::highlight[^}]+\}", (CSS / "text.css").read_text())
     assert len(rules) == 2
     for rule in rules:
         under, over = (re.findall(r"#\w{6}", line) for line in re.findall(r"color: (.+);", rule))
