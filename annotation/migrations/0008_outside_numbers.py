@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0006_label_imports")]
+    dependencies = [("annotation", "0007_admin_remark")]
 
     operations = [
         migrations.CreateModel(
