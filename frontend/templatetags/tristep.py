@@ -23,8 +23,10 @@ from annotation.core.vocabulary import (
     Role,
     TrajectoryState,
 )
+from annotation.models import Step
 from annotation.models.versioned import Versioned
 from annotation.reports.cases.error_graphs import NumberedError
+from annotation.reports.cases.side_by_side import SideBySide, SideBySideItem
 from frontend import context
 from frontend.rendering import began, history_text
 from frontend.rendering import identity as identities
@@ -236,6 +238,12 @@ def signed(value: float | None, percent: bool = False) -> str:
 def at(mapping: dict[Any, Any], key: Any) -> Any:
     """The entry of a mapping, or None; there may be no mapping."""
     return (mapping or {}).get(key)
+
+
+@register.filter
+def roots_before(shown: SideBySide, item: SideBySideItem) -> list[Step]:
+    """The earlier steps at which an error of this one may have begun."""
+    return shown.roots_before(item)
 
 
 @register.simple_tag(takes_context=True)

@@ -3,8 +3,10 @@ trajectory."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from annotation.core.error_graph import Judged
 from annotation.core.errors import Denied
@@ -31,6 +33,9 @@ from annotation.policies import FieldAccess, Viewer, field_access
 from ..judging.suggestions import JudgeSuggestion, StepSuggestions, revealed_to, suggestions_for_admin
 from ..shared.pseudonyms import LETTERS, in_order, letter_seed
 from ..shared.transcripts import Transcript, transcript
+
+ROOTS_OFFERED = 50
+"""So many earlier steps are offered as the beginning of an error, of either kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,13 @@ class SideBySideItem:
         return unescape(self.decision.note) if self.decision else ""
 
 
+def _roots(item: SideBySideItem) -> list[Step]:
+    """The steps at which an error of this one began, as anybody says."""
+    said = [label.says.root for label in item.labels]
+    decided = item.decision.root if item.decision is not None else None
+    return [root for root in (*said, decided) if root is not None]
+
+
 @dataclass(frozen=True, slots=True)
 class AnnotatorSide:
     """One annotator's part: the letter, the name where it may be seen, the state, the flags on the whole,
@@ -174,6 +186,25 @@ class SideBySide:
     sides: list[AnnotatorSide]
     adjudication: Adjudication | None = None
     revisions: list[tuple[AnnotatorSide, Revision]] = field(default_factory=list)
+    _begun: list[Step] | None = field(default=None, init=False, repr=False)
+
+    def roots_before(self, item: SideBySideItem) -> list[Step]:
+        """The earlier steps that a form offers as the beginning of an error of this one: the nearest, the
+        nearest at which somebody says that one began, and those named for this step. All of a short run; of a
+        thousand steps each form would hold a thousand."""
+        if item.step is None:
+            return []
+        before = item.step.ordinal
+        if self._begun is None:
+            self._begun = sorted(
+                {root.ordinal: root for one in self.steps for root in _roots(one)}.values(),
+                key=attrgetter("ordinal"),
+            )
+        nearest = [one.step for one in self.steps[max(0, before - ROOTS_OFFERED) : before] if one.step]
+        end = bisect_left(self._begun, before, key=attrgetter("ordinal"))
+        begun = self._begun[max(0, end - ROOTS_OFFERED) : end]
+        offered = {step.ordinal: step for step in (*begun, *nearest, *_roots(item)) if step.ordinal < before}
+        return [offered[ordinal] for ordinal in sorted(offered)]
 
     @property
     def contested(self) -> list[SideBySideItem]:

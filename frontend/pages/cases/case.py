@@ -102,6 +102,7 @@ def words() -> dict[str, str]:
         "run": _("step {n}"),
         "run_with": _("step {n} with {list}"),
         "run_proposed": _("{run} (−1 would be proposed for {list})"),
+        "began_at": _("Began at step {n}"),
         "group_label": _("Decide"),
         "group_move": _("Move"),
         "group_mark": _("Mark"),

@@ -12,6 +12,7 @@ import { makeKeys } from "../workbench/keys.js";
 import { visibleBottom } from "../workbench/view/mobile_bar.js";
 import { choose, makeDecisions } from "./decisions.js";
 import {
+  chooseRoot,
   drawAllEffects,
   drawErrors,
   drawFocused,
@@ -123,7 +124,7 @@ function byHand(item, value) {
   item.form?.removeAttribute("data-by-majority");
   const root = originField(item, "root");
   if (value !== -1 || !root || root.value || item.said.named !== null) return;
-  root.value = String(effectOn(item, -1).root ?? "");
+  chooseRoot(root, effectOn(item, -1).root);
 }
 
 /**
@@ -143,7 +144,7 @@ function decide(item, value, label) {
   const root = originField(item, "root");
   const reason = originField(item, "reason");
   if (label && root && reason) {
-    root.value = value === -1 ? String(label.root ?? "") : "";
+    chooseRoot(root, value === -1 ? label.root : null);
     reason.value = value === -1 ? label.reason : "";
   }
   byHand(item, value);

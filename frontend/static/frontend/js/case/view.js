@@ -67,6 +67,17 @@ export function originField({ card }, name) {
   const field = card?.querySelector(`.origin select[name="${name}"]`);
   return field instanceof HTMLSelectElement ? field : null;
 }
+/**
+ * Choose where an error began; a step that is too far away to be offered is offered then.
+ * @param {HTMLSelectElement} field
+ * @param {number | null} index
+ */
+export function chooseRoot(field, index) {
+  field.value = String(index ?? "");
+  if (index === null || field.value) return;
+  field.add(el("option", { value: String(index) }, words("began_at", { n: numbers.get(index) ?? 0 })), 1);
+  field.value = String(index);
+}
 /** The root that a −1 has or would have; null where nobody names one. @param {Item} item */
 export function rootOf(item) {
   const chosen = item.card ? originField(item, "root")?.value : item.said.root;
