@@ -20,6 +20,7 @@ free      nobody has touched it
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,11 +28,14 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from annotation.core.errors import ImportRefused
 from annotation.models import (
     Adjudication,
     Assignment,
     Comment,
     Discussion,
+    Freeze,
+    ImportFile,
     Judge,
     JudgeAnswer,
     Membership,
@@ -46,14 +50,16 @@ from annotation.models import (
     User,
     WorkshopSample,
 )
-from annotation.services import accounts, adjudicate, assign, discuss, label, projects, remarks
+from annotation.services import accounts, adjudicate, assign, discuss, label, projects, release, remarks
+from annotation.services.release.contents import CHANGED
 from tests.canaries import canary
-from tests.failed_jobs import failed_freeze, failed_import
 from tests.ids import Id
 from tests.people import (
     Cast,
     change,
+    import_file,
     import_records,
+    jsonl,
     label_all,
     make_cast,
     make_member,
@@ -339,3 +345,18 @@ def _talk(cast: Cast, trajectory: Trajectory) -> tuple[Discussion, Comment]:
     note = canary("revised", "ann", place)
     discuss.revise(actor=cast.ann, discussion=talk, message_index=second, value=0, note=note)
     return talk, said[0]
+
+
+def failed_freeze(cast: Cast) -> Freeze:
+    job = release.start_freeze(
+        actor=cast.admin, project=cast.project, version="3.0", note=canary("freeze-note")
+    )
+    Freeze.objects.filter(pk=job.pk).update(state="failed", error=str(CHANGED))
+    return job
+
+
+def failed_import(cast: Cast) -> ImportFile:
+    bad = jsonl([{**make_record(0), "messages": canary("import")}])
+    with contextlib.suppress(ImportRefused):
+        import_file(cast.project, bad, filename=f"{canary('file')}.jsonl", format="agentprocessbench")
+    return ImportFile.objects.latest("pk")
