@@ -17,15 +17,6 @@ def test_roles_are_changed_and_one_is_needed(browse, cast, at):
     assert row.is_adjudicator
 
 
-def test_member_who_is_removed_is_out_and_their_labels_stay(browse, cast, at):
-    people.import_records(cast.project, 1)
-    people.label_next(cast.ann, cast.project)
-    row = Membership.objects.get(user=cast.ann)
-    browse("admin").post(at("member", "bench", row.pk), {"remove": "1"})
-    assert browse("ann").get(at("project", "bench")).status_code == 404
-    assert cast.ann.assignments.get().labels.count() == 2
-
-
 def test_members_of_another_project_cannot_be_reached_through_ones_own(browse, cast, at):
     project = people.make_project("other")
     row = people.make_member(project, cast.oscar, "annotator")

@@ -73,14 +73,6 @@ def test_token_ends_when_it_is_revoked_and_only_by_its_owner(browse, at):
     assert ApiToken.objects.get().revoked_at is not None
 
 
-def test_token_needs_a_name(browse, at):
-    assert (
-        browse("ann").post(at("token-create"), {"name": " ", "days": "30", "scope": "label"}).status_code
-        == 400
-    )
-    assert not ApiToken.objects.exists()
-
-
 def test_keys_are_changed_refused_and_taken_back(browse, cast, at) -> None:
     ann = browse("ann")
     assert ann.post(at("profile-keys"), {"flag": "y", "undo": "Z"}).status_code == 302
