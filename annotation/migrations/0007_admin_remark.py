@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0007_outside_numbers"),
+        ("annotation", "0006_label_imports"),
     ]
 
     operations = [
