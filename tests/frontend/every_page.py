@@ -70,7 +70,7 @@ PAGES = {
     "agreement": ("admin", "agreement", 10),
     "steps of agreement": ("admin", "agreement-steps", 17),
     "own figures": ("ann", "annotator-figures", 14),
-    "influence": ("admin", "influence", 17),
+    "influence": ("admin", "influence", 18),
     "releases": ("admin", "releases", 8),
     "release": ("admin", "release", 9),
     "two releases": ("admin", "release-diff", 12),

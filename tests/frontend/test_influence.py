@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from annotation.models import Project, Trajectory
+from annotation.models import Exposure, Project, Trajectory
 from tests import people
 from tests.fixtures.judges import make_imported_judge
-from tests.services.influencing import SEED, fill, label_all_of_it
+from tests.services.influencing import SEED, fill, judge_it, label_all_of_it
 from tests.suggesting import suggest
 
 
@@ -41,6 +41,25 @@ def test_experiment_shows_arms_differences_and_moves(browse, cast, at, text):
     for name in ("severe", "strict", "kind"):
         assert name in page
     assert "No trajectory has been disputed so far" not in page and "of the disputes" in page
+
+
+def test_influence_is_shown_before_and_after_once_somebody_has_seen_a_suggestion(browse, cast, at, text):
+    row = fill(cast, seed=None)["sealed"][0]
+    judge_it(cast.ann, row, (1, 1), then=(1, -1))
+    judge_it(cast.ben, row, (1, -1))
+    page = browse("admin").get(at("influence", "bench"))
+    assert page.context["report"].seen and "before and after seeing suggestions" in text(page)
+    same, kappa = page.context["dots"]["groups"]
+    assert (same["percent"], kappa["percent"]) == (True, False)
+    assert [row["who"] for row in same["rows"]][:1] == ["Annotators with each other"]
+    first = same["rows"][0]
+    assert (first["before"].value, first["after"].value) == (0.5, 1.0)
+    assert float(first["was"]) < float(first["dot"].x)
+
+    Exposure.objects.filter(kind="suggestion").delete()
+    page = text(browse("admin").get(at("influence", "bench")))
+    assert "No suggestion has been seen yet" in page and "before and after" not in page
+    assert "Order of the queue" in page
 
 
 def test_settings_switch_the_experiment_until_somebody_labels(browse, cast, at, text):

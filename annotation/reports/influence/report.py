@@ -28,6 +28,7 @@ from annotation.core.influence.arm_figures import (
 )
 from annotation.core.influence.experiment import ARMS, Arm
 from annotation.core.seed import SEED
+from annotation.core.vocabulary import ExposureKind
 from annotation.policies import Actor, deals_people, require
 
 from ..shared import influence_rows as rows_of
@@ -81,7 +82,8 @@ class Contrast:
 class Influence:
     """The data of the influence page and `influence --json`. `seed` is the experiment's; None: not
     randomised, and then there is one arm without a name, and `reason` says why there are no contrasts.
-    `trial`: the contrasts and all else of an experiment whose units are people on tasks."""
+    `trial`: the contrasts and all else of an experiment whose units are people on tasks. `seen`: somebody has
+    seen a suggestion, or an experiment decides who does."""
 
     project: m.Project
     seed: int | None
@@ -89,6 +91,7 @@ class Influence:
     contrasts: tuple[Contrast, ...]
     change_rates: tuple[ChangeRates, ...]
     reason: str
+    seen: bool = True
     trial: ExperimentReport | None = None
     interval_seed: int = SEED
 
@@ -104,7 +107,7 @@ class Influence:
 
 
 def influence(*, viewer: Actor, project: m.Project) -> Influence:
-    """Compute every figure. At most 13 queries; raises Denied to all but admins.
+    """Compute every figure. At most 14 queries; raises Denied to all but admins.
 
     Of a running experiment it is read through `services.interim`, which notes the look.
     """
@@ -136,7 +139,13 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
         contrasts=tuple(_contrasts(arms)) if randomised else (),
         change_rates=_changes(project, judges, rng),
         reason="" if randomised else NOT_RANDOMISED,
+        seen=randomised or _seen(project),
     )
+
+
+def _seen(project: m.Project) -> bool:
+    shown = m.Exposure.objects.filter(trajectory__project=project, kind=ExposureKind.SUGGESTION)
+    return shown.exists()
 
 
 def _changes(project: m.Project, judges: dict[int, str], rng: np.random.Generator) -> tuple[ChangeRates, ...]:
@@ -280,6 +289,7 @@ def as_json(report: Influence) -> dict[str, Any]:
         "seed": report.seed,
         "policy": None if report.randomised else report.project.suggestion_policy,
         "reason": report.reason,
+        "suggestions_seen": report.seen,
         "arms": [_arm_json(arm) for arm in report.arms],
         "contrasts": [_contrast_json(contrast) for contrast in report.contrasts],
         **(trial_json(report.trial) if report.trial is not None else {}),

@@ -28,6 +28,7 @@ from frontend.forms.projects import POLICIES
 from frontend.pages.influence.effects import shown
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.figure_cells import ARM_NAMES, figure_column, figure_text, measure_cell
+from frontend.rendering import charts
 from frontend.rendering.tables import Column, Table
 from frontend.templatetags.tristep import figure
 
@@ -108,6 +109,33 @@ def _cell(column: dict[str, Any], line: report.ComparisonLine, name: str) -> dic
     )
     estimate: ResampledMeasure = getattr(next(same), name)
     return measure_cell(estimate.measure, is_share=name == "agreement")
+
+
+def _before_after(arm: report.ArmFigures) -> dict[str, Any]:
+    """Every comparison of an arm as a dot with its interval, and hollow as it was before suggestions were
+    seen: the shares of equal labels, then κ."""
+    before = {(line.who, line.judge): line for line in arm.lines if line.basis == "blind"}
+    pairs = [(line, before[line.who, line.judge]) for line in arm.lines if line.basis == "final"]
+    groups: list[dict[str, Any]] = [
+        {"title": title, "percent": name == "agreement", "rows": [_pair(*pair, name) for pair in pairs]}
+        for name, title in (("agreement", _("same label")), ("kappa", _("Cohen’s κ")))
+    ]
+    measures = [row[key] for group in groups for row in group["rows"] for key in ("before", "after")]
+    on = charts.scale(end for one in measures for end in (one.value, *(one.ends or ())) if end is not None)
+    for group in groups:
+        for row in group["rows"]:
+            was, now = row["before"].value, row["after"]
+            row["dot"] = charts.dot(on, now.value, *(now.ends or (None, None)))
+            row["was"] = None if was is None else on.at(was)
+    return {"groups": groups, "ticks": [{"value": tick, "x": on.at(tick)} for tick in on.ticks]}
+
+
+def _pair(line: report.ComparisonLine, before: report.ComparisonLine, name: str) -> dict[str, Any]:
+    return {
+        "who": _who(line.who, line.judge),
+        "before": getattr(before, name).measure,
+        "after": getattr(line, name).measure,
+    }
 
 
 def _contrasts(found: Sequence[report.Contrast]) -> Table:
@@ -203,6 +231,7 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
         policy=dict(POLICIES)[opened.project.suggestion_policy],
         columns=columns,
         rows=rows,
+        dots=None if found.randomised else _before_after(found.arms[0]),
         reasons=_reasons(rows),
         sizes=_sizes(columns, people=found.trial is not None),
         trial=None if found.trial is None else shown(found.trial),
