@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
@@ -14,11 +15,20 @@ from annotation.core.scoring.best_of_n import RULES, BestOfN
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.planning import Plan
 from annotation.core.vocabulary import VALUES
-from annotation.reports.evaluation.benchmark import DIFFERENCES, Benchmark, FigureRelation, benchmark
+from annotation.language import translated
+from annotation.reports.evaluation.benchmark import (
+    DIFFERENCES,
+    Benchmark,
+    FigureRelation,
+    ModelPoint,
+    benchmark,
+)
 from annotation.reports.evaluation.best_of_n import Selections, selections
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
 from frontend.pages.shared.common import open_project, release_trail
 from frontend.rendering import charts
+from frontend.rendering.tables import Column, Table, cells
+from frontend.templatetags.tristep import percent, readable
 
 # the names of the published rules, in every language
 TITLES = {"final": "final", "pos_count": "#pos", "pos_share": "%pos", "two_stage": "two-stage"}
@@ -140,7 +150,7 @@ def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         title=_("Reading the benchmark %(version)s") % {"version": version},
         trail=release_trail(slug, version),
         release=release,
-        relations=[_relation(one) for one in found.relations],
+        relations=[_relation(one, slug, version) for one in found.relations],
         parts=_composition(found),
         plan=None if found.plan is None else _plan(found.plan, found.planned_for),
         side=SIDE,
@@ -167,7 +177,17 @@ def _plan(found: Plan, models: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _relation(one: FigureRelation) -> dict[str, Any]:
+def _relation(one: FigureRelation, slug: str, version: str) -> dict[str, Any]:
+    def model(point: ModelPoint) -> str:
+        page = reverse("frontend:model", args=[slug, version, point.pk])
+        return cells.link(readable(point.model), page)
+
+    title = translated(FIGURES[one.figure].title)
+    columns = [
+        Column("model", _("Model"), cell=model),
+        Column("step_accuracy", "StepAcc", cell=lambda point: percent(point.step_accuracy), look="number"),
+        Column(one.figure, title, cell=lambda point: percent(point.other), look="number"),
+    ]
     values = [value for point in one.points for value in (point.step_accuracy, point.other)]
     on = charts.scale(values)
     places = [
@@ -177,6 +197,7 @@ def _relation(one: FigureRelation) -> dict[str, Any]:
     return {
         "figure": FIGURES[one.figure],
         "r": one.r,
+        "table": Table(columns, one.points, look="table--dense"),
         "points": [
             {"point": point, "x": charts.hundredths(x), "y": charts.hundredths(y), "name": name}
             for point, (x, y), name in zip(one.points, places, names_at(places), strict=True)

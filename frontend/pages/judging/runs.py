@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from django.contrib import messages
@@ -26,7 +28,8 @@ from frontend.forms.runs import RunForm
 from frontend.pages.judging.judges import SECTION, judges_of, may_run, run_columns
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import Empty, ListPage, show
-from frontend.rendering.tables import at, cells
+from frontend.rendering.tables import Column, Table, at, cells
+from frontend.templatetags.judging import money
 
 RUNS_VERB = "suggest"
 
@@ -97,16 +100,40 @@ def _estimates(opened: ProjectPage, form: RunForm) -> list[RunRow]:
     return rows
 
 
+def _estimated(rows: list[RunRow], fit: list[RunRow]) -> Table:
+    """The estimates, and the sum of those that can be started."""
+    sizes = ("trajectories", "tokens_in", "tokens_out", "cost")
+    lines = [(row.judge.name, row.problem, row.estimate, row.free) for row in rows]
+    if fit and len(rows) > 1:
+        total = {name: sum(getattr(row.estimate, name) for row in fit) for name in sizes}
+        lines.append((_("Total"), "", SimpleNamespace(**total), False))
+
+    def name(line: Any) -> str:
+        return cells.lines(line[0], cells.soft(line[1]) if line[1] else "")
+
+    def size(field: str) -> Callable[[Any], int | None]:
+        return lambda line: getattr(line[2], field, None)
+
+    def cost(line: Any) -> str | None:
+        _name, _problem, estimate, free = line
+        return None if estimate is None else _("no price set") if free else money(estimate.cost)
+
+    columns = [
+        Column("judge", _("Judge"), cell=name, look="main"),
+        Column("trajectories", _("Trajectories"), size("trajectories"), look="number"),
+        Column("tokens_in", _("Input tokens"), size("tokens_in"), look="number"),
+        Column("tokens_out", _("Output tokens"), size("tokens_out"), look="number"),
+        Column("cost", _("Cost"), cell=cost, look="number"),
+    ]
+    return Table(columns, lines)
+
+
 def _new_page(opened: ProjectPage, form: RunForm, rows: list[RunRow]) -> HttpResponse:
     """The form, and beside it the estimate; what is started is what was estimated."""
     fit = [row for row in rows if row.estimate is not None and row.estimate.trajectories]
     hidden = [("judges", row.judge.pk) for row in fit]
     if fit:
         hidden += [(name, value) for name, value in form.selection().items() if value is not None]
-    total = {
-        name: sum(getattr(row.estimate, name) for row in fit)
-        for name in ("trajectories", "tokens_in", "tokens_out", "cost")
-    }
     return opened.render(
         "judging/run_new.html",
         SECTION,
@@ -115,7 +142,7 @@ def _new_page(opened: ProjectPage, form: RunForm, rows: list[RunRow]) -> HttpRes
         form=form,
         may_run=may_run(opened),
         estimates=rows,
-        total=total if fit else None,
+        estimated=_estimated(rows, fit),
         hidden=hidden,
         startable=len(fit),
     )
