@@ -49,7 +49,7 @@ def test_estimate_is_started_as_one_run_for_each_judge(browse, at, cast):
     client = browse("admin")
     page = client.get(at("run-new", "bench"), {name: given[name] for name in ("judges", "subset")})
     assert ("subset", "other") in page.context["hidden"] and page.context["startable"] == 2
-    assert page.context["total"]["trajectories"] == 4
+    assert page.context["estimated"].rows[-1][2].trajectories == 4
     response = client.post(at("run-new", "bench"), given)
     assert response.url == at("runs", "bench")
     runs = SuggestionRun.objects.order_by("pk")
