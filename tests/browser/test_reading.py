@@ -92,13 +92,18 @@ def test_message_is_copied_and_shown_as_markdown_on_request(reading) -> None:
 
 
 def test_message_of_the_user_is_pinned_while_its_steps_are_read(reading) -> None:
-    page = reading(record(), viewport={"width": 390, "height": 844})
+    told = record()
+    told["messages"][1]["content"] = "Search first, and answer with care.\n\nQuestion 0?"
+    page = reading(told, viewport={"width": 390, "height": 844})
     pin = page.locator('[data-role="pin"]')
     expect(pin).to_be_hidden()
     page.locator('[data-goto="12"]').evaluate("link => link.click()")
     expect(pin).to_be_visible()
-    expect(pin).to_contain_text("Question 0?")
+    # the question, and not what every record begins with
+    words = pin.locator('[data-role="pin-text"]')
+    expect(words).to_have_text("… Question 0?")
     pin.get_by_role("button").click()
+    expect(words).to_have_text("Search first, and answer with care. Question 0?")
     expect(pin.get_by_role("button")).to_have_attribute("aria-expanded", "true")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     box, head = pin.bounding_box(), page.locator("#m12 .step__head").bounding_box()

@@ -66,7 +66,7 @@ PAGES = {
     "adjudication queue": ("judith", "adjudication-queue", 12),
     "adjudication queue of an admin": ("admin", "adjudication-queue", 12),
     "unfinished work": ("admin", "claims", 11),
-    "case": ("judith", "adjudication", 20),
+    "case": ("judith", "adjudication", 21),
     "agreement": ("admin", "agreement", 10),
     "steps of agreement": ("admin", "agreement-steps", 17),
     "own figures": ("ann", "annotator-figures", 14),

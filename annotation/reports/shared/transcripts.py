@@ -3,15 +3,23 @@ may see what")."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+from django.db.models.functions import Left
 
 from annotation.core.errors import NotFound
 from annotation.core.i18n import translatable
+from annotation.core.question import own_part
+from annotation.core.text import unescape
 from annotation.core.trajectories.images import Image, decode_data_uri
 from annotation.core.trajectories.raw_message import message_json
 from annotation.core.trajectories.trajectory import Message, message_text, normalise, pair_results
-from annotation.models import Trajectory
+from annotation.models import Task, Trajectory
 from annotation.policies import FieldAccess, Viewer, field_access
+
+COMPARED: Final = 8
+"""So many questions of a subset tell which beginning they share."""
+READ_OF_OTHERS: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,16 @@ def transcript(*, trajectory: Trajectory, access: FieldAccess) -> Transcript:
     return read_content(
         trajectory.content.parsed(), reference_answer=access.reference_answer, hints=access.reward_hints
     )
+
+
+def own_question(trajectory: Trajectory, question: str) -> str:
+    """The question without the instructions that it shares with others of its subset, of which nothing else
+    is told. One query."""
+    others = Task.objects.filter(subset=trajectory.subset_id).exclude(pk=trajectory.task_id).order_by("pk")
+    beginnings = others.annotate(beginning=Left("question", READ_OF_OTHERS)).values_list(
+        "beginning", flat=True
+    )
+    return own_part(question, [unescape(text) for text in beginnings[:COMPARED]])
 
 
 def read_content(content: Mapping[str, Any], *, reference_answer: bool, hints: bool) -> Transcript:

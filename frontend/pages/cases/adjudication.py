@@ -31,7 +31,7 @@ from frontend.pages.cases.discussions import WITH_DISCUSSIONS, mark_all_read, th
 from frontend.pages.cases.error_origins import error_origin, error_reasons
 from frontend.pages.shared.common import page_of, person, whole_number
 from frontend.pages.shared.errors import status_of
-from frontend.pages.work.reading import finds, guidelines_of, is_part, reading, run
+from frontend.pages.work.reading import finds, guidelines_of, is_part, pinned_question, reading, run
 from frontend.rendering.run_parts import RunParts, place_of
 
 VALUES = ((1, "plus"), (0, "zero"), (-1, "minus"))
@@ -91,6 +91,7 @@ def _page(
         nav=None,
         **read,
         **reading(row.trajectory, shown.transcript, read["parts"]),
+        pinned_question="" if is_part(request) else pinned_question(row.trajectory, shown.transcript),
         **guidelines_of(row.project),
         **(threads_of(talk) if talk is not None else {"threads": {}}),
     )

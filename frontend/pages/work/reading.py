@@ -11,15 +11,17 @@ from django.http import HttpRequest, JsonResponse
 from annotation.core import default_guideline
 from annotation.core.bounds import MAX_INT
 from annotation.models import Guideline, Project, Step, Trajectory
-from annotation.reports.shared.transcripts import Transcript
+from annotation.reports.shared.transcripts import Transcript, own_question
 from frontend.rendering import markdown
 from frontend.rendering.beside import beside
+from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.identity import title_of
 from frontend.rendering.run_parts import RunParts, parts_of
 from frontend.rendering.run_search import search
 from frontend.rendering.transcript import lay_out, leading
 
 MAX_QUERY = 200
+PINNED = 200
 
 
 def is_part(request: HttpRequest) -> bool:
@@ -52,6 +54,12 @@ def reading(trajectory: Trajectory, read: Transcript, parts: RunParts) -> dict[s
         "leading": leading(read, parts),
         **beside(read),
     }
+
+
+def pinned_question(trajectory: Trajectory, read: Transcript) -> str:
+    """The beginning of the question, from which on the bar above a run shows the user's message. One
+    query."""
+    return escape_control_chars(own_question(trajectory, read.question)[:PINNED])
 
 
 def guidelines_of(project: Project) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from annotation.reports.work.my_progress import neighbours, own_work
 from annotation.reports.work.workbench import Workbench
 from annotation.reports.work.workbench import workbench as workbench_report
 from frontend.pages.shared.common import image_response, page_of, person
-from frontend.pages.work.reading import finds, guidelines_shown, is_part, reading, run
+from frontend.pages.work.reading import finds, guidelines_shown, is_part, pinned_question, reading, run
 
 UNSAID = {**label_json(-1, None), "after_user_turn": False}
 """What the script takes for granted of a step."""
@@ -61,6 +61,7 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
         nav=None,
         **shown,
         **reading(assignment.trajectory, bench.transcript, shown["parts"]),
+        pinned_question=pinned_question(assignment.trajectory, bench.transcript),
     )
 
 

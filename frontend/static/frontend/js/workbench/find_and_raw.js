@@ -187,6 +187,8 @@ export function rawOfFocused() {
 
 /** @type {Element | number | null} the message, or which it is, when it is not on the page */
 let pinned = null;
+/** All that the message says. */
+let whole = "";
 const watcher = new IntersectionObserver(
   (entries) => {
     for (const { target, isIntersecting, boundingClientRect, rootBounds } of entries) {
@@ -215,6 +217,7 @@ function pinUser() {
   if (pinned instanceof Element) watcher.unobserve(pinned);
   pinned = message;
   pin.hidden = true;
+  whole = "";
   expandPin(false);
   if (message === null) return;
   if (typeof message === "number") {
@@ -222,21 +225,28 @@ function pinUser() {
     pinGo.textContent = `#${message}`;
     void textOf(message).then((text) => {
       if (pinned !== message) return;
-      pinText.textContent = text.trim();
+      whole = text.trim();
+      expandPin(false);
       pin.hidden = false;
     });
     return;
   }
   const texts = [...message.querySelectorAll(":scope > .msg__body > .text")].map((text) => text.textContent);
   const calls = [...message.querySelectorAll(".call__name")].map((name) => `${name.textContent}()`);
-  pinText.textContent = texts.concat(calls).join("\n").trim();
+  whole = texts.concat(calls).join("\n").trim();
+  expandPin(false);
   pinGo.href = `#${message.id}`;
   pinGo.textContent = message.querySelector(".msg__index")?.textContent ?? "";
   watcher.observe(message);
 }
 
-/** @param {boolean} open */
+/**
+ * Open, it says all; in one line it begins where the question does, after what all records say.
+ * @param {boolean} open
+ */
 function expandPin(open) {
+  const start = open || !pin.dataset.question ? 0 : whole.indexOf(pin.dataset.question);
+  pinText.textContent = start > 0 ? `… ${whole.slice(start)}` : whole;
   pinOpen.setAttribute("aria-expanded", String(open));
   pin.classList.toggle("is-open", open);
 }
