@@ -18,7 +18,7 @@ STYLESHEETS: Final[dict[str, str]] = {
     "site": """
         tokens base header page navigation layout card prose button icon key stats facts badge mark progress
         chart strip alert empty tabs pagination menu dialog fold section-fold form filters values copy diff
-        steps-list
+        steps-list palette
     """,
     "tables": "table bulk heat plot scatter trend verdict",
     "transcript": "message text structure message-menu source call result suggestions",

@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, path
 
-from frontend.pages import api_reference
+from frontend.pages import api_reference, palette
 from frontend.pages.accounts import accounts, people, profile
 from frontend.pages.agreement import agreement, differing_steps
 from frontend.pages.cases import (
@@ -248,6 +248,7 @@ results = [
 
 urlpatterns = [
     page("", home.home, "home"),
+    page("go/", palette.palette, "palette"),
     page("api/", api_reference.api_reference, "api-reference"),
     *public,
     *own,

@@ -20,7 +20,7 @@ from django.db.models import F, IntegerField, Q, QuerySet, Value
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.text import unescape
+from annotation.core.text import escape, unescape
 from annotation.core.trajectories.trajectory import Message, normalise
 from annotation.core.vocabulary import AdjudicationState, Role
 from annotation.models import (
@@ -46,6 +46,7 @@ SEARCHED: Final = ("step", "note", "reason", "comment", "decision")
 MOST: Final = 500
 """Most finds of one kind that are listed."""
 LEAST_LETTERS: Final = 2
+NAMED, NAMED_AMONG = 8, 200
 BEFORE, AFTER = 60, 160
 _SPACE: Final = re.compile(r"\s+")
 
@@ -128,6 +129,16 @@ def _pages(actor: User, project: Project) -> dict[int, Page]:
         )
         pages |= {pk: Page("trajectory", pk) for pk in rows.order_by().values_list("pk", flat=True)}
     return pages
+
+
+def trajectories_named(*, actor: User, project: Project, part: str) -> list[tuple[str, Page]]:
+    """The first few trajectories that a person can open and whose id holds this, each with its page. Seven
+    queries at most."""
+    require(actor, "project.view", project)
+    rows = visible(actor, Trajectory.objects.filter(project=project, record_id__icontains=escape(part)))
+    pages = _pages(actor, project)
+    named = rows.order_by("record_id").values_list("pk", "record_id")[:NAMED_AMONG]
+    return [(record_id, pages[pk]) for pk, record_id in named if pk in pages][:NAMED]
 
 
 def _own(actor: User, project: Project) -> QuerySet[Assignment]:

@@ -130,5 +130,6 @@ def words() -> dict[str, str]:
         "key_guidelines": _("Guidelines"),
         "key_submit": _("Finish the case, and open the next"),
         "key_help": _("This list of keys"),
+        "key_palette": _("Go to a page, a project or a trajectory, or search"),
         "key_escape": _("From a field back to the step"),
     }

@@ -236,5 +236,6 @@ def words() -> dict[str, str]:
         "key_guidelines": _("Guidelines"),
         "key_submit": _("Submit"),
         "key_help": _("Show this list of keys"),
+        "key_palette": _("Go to a page, a project or a trajectory, or search"),
         "key_escape": _("Leave a field, a dialog or an open question. Nothing is lost."),
     }

@@ -4,6 +4,7 @@
  */
 
 import { goToFirstError } from "../lib/form_errors.js";
+import { listenForPalette } from "./palette.js";
 
 /** A form that is sent once cannot be sent twice; coming back with the back button frees it again. */
 function guardForms() {
@@ -154,3 +155,4 @@ autoSubmit();
 choosing();
 showCurrent();
 goToFirstError(document);
+listenForPalette();

@@ -23,7 +23,14 @@ export function drawHelp(keys, words) {
           ...keys.bindings
             .filter((binding) => binding.group === group)
             .flatMap(({ id }) => [el("dt", {}, ...keyCaps(keys.caps(id))), el("dd", {}, words(`key_${id}`))]),
-          ...(group === "rest" ? [el("dt", {}, ...keyCaps([["Esc"]])), el("dd", {}, words("key_escape"))] : []),
+          ...(group === "rest"
+            ? [
+                el("dt", {}, ...keyCaps([["Ctrl", "K"]])),
+                el("dd", {}, words("key_palette")),
+                el("dt", {}, ...keyCaps([["Esc"]])),
+                el("dd", {}, words("key_escape")),
+              ]
+            : []),
         ),
       ),
     ),
