@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -213,16 +214,17 @@ class CreateForm(SettingsForm):
         # the origin whose settings stood in the form
         self.filled: str = filled if filled in known else DEFAULT_TEMPLATE
         super().__init__(data, initial={**self._settings(self.filled), "origin": DEFAULT_TEMPLATE}, **kwargs)
-        templates = [
-            (name, f"{translated(template.title)}: {translated(template.purpose)}")
-            for name, template in TEMPLATES.items()
-        ]
+        templates = [(name, translated(template.title)) for name, template in TEMPLATES.items()]
         copies = [(key, project.name) for key, project in self.projects.items()]
         groups = [
             (gettext("Templates"), templates),
             (gettext("A copy of a project, without its data"), copies),
         ]
         self.fields["origin"].choices = groups if copies else templates  # type: ignore[attr-defined]
+        # below the list, where a narrow window does not cut them
+        purposes = ((translated(one.title), translated(one.purpose)) for one in TEMPLATES.values())
+        items = format_html_join("", "<li>{}: {}</li>", purposes)
+        self.fields["origin"].help_text = format_html("<ul>{}</ul>", items)
         if not copies:
             del self.fields["copy_guidelines"], self.fields["copy_members"]
 
