@@ -259,5 +259,5 @@ def test_baseline_on_the_published_labels_beats_always_plus_one_and_says_by_how_
     # what docs/judges.md says, to what another version of the libraries may move
     assert cv["step_accuracy"] == pytest.approx(0.782, abs=0.015)
     assert cv["first_error_accuracy"] == pytest.approx(0.668, abs=0.02)
-    assert cv["kappa"] == pytest.approx(0.486, abs=0.03) and cv["intervals"]["kappa"][0] > 0.2
+    assert cv["kappa"] == pytest.approx(0.486, abs=0.03) and cv["intervals"]["step_accuracy"][0] > 499 / 734
     assert cv["log_loss"] == pytest.approx(0.512, abs=0.01)
