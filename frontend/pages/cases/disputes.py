@@ -64,8 +64,8 @@ EMPTY = {
 }
 KIND_TITLES = {
     DisputeKind.SIGN_FLIP: gettext_lazy("sign flip"),
-    DisputeKind.NEUTRAL_BOUNDARY: gettext_lazy("neutral boundary"),
-    DisputeKind.FIRST_ERROR: gettext_lazy("other first error"),
+    DisputeKind.NEUTRAL_BOUNDARY: gettext_lazy("neutral"),
+    DisputeKind.FIRST_ERROR: gettext_lazy("first error"),
     DisputeKind.OUTCOME_ONLY: gettext_lazy("outcome only"),
 }
 # filter -> (its title, [(value, words)])
@@ -167,25 +167,29 @@ def _columns(opened: ProjectPage, tab: str, acts: Callable[[Any], str]) -> list[
 
     def disputed(row: Dispute | Adjudication) -> str:
         one, outcome = dispute(row), _("outcome")
-        kinds = cells.cluster(*(cells.badge(KIND_TITLES[kind], "badge--outline") for kind in one.kinds))
         if not one.disputed_steps:
-            return cells.stack(outcome, kinds)
+            return outcome
         said = ngettext("%(n)d of %(all)d steps", "%(n)d of %(all)d steps", one.disputed_steps)
         steps = said % {"n": one.disputed_steps, "all": row.trajectory.step_count}
-        return cells.stack(f"{steps}, {outcome}" if one.outcome else steps, kinds)
+        return f"{steps}, {outcome}" if one.outcome else steps
+
+    def kinds(row: Dispute | Adjudication) -> str:
+        return cells.cluster(
+            *(cells.badge(KIND_TITLES[kind], "badge--outline") for kind in dispute(row).kinds)
+        )
 
     def waiting(row: Dispute | Adjudication) -> str:
         arisen = dispute(row).arisen_at
-        return cells.since(arisen, timesince(arisen))
+        return cells.since(arisen, timesince(arisen, depth=1))
 
     return [
-        record_column(address, note="trajectory.subset.name"),
-        Column("subset", value="trajectory.subset.name"),
-        question_column(),
-        Column("disputed_steps", _("Disputed"), lambda row: dispute(row).disputed_steps, disputed),
+        record_column(address, look="nowrap"),
+        Column("subset", _("Subset"), "trajectory.subset.name", look="nowrap"),
+        question_column(look="one-line"),
+        Column("disputed_steps", _("Disputed"), lambda row: dispute(row).disputed_steps, disputed, "nowrap"),
         Column("steps", value="trajectory.step_count"),
         Column("outcome", value=lambda row: int(dispute(row).outcome)),
-        Column("kinds", value=lambda row: "; ".join(dispute(row).kinds)),
+        Column("kinds", _("Kind"), lambda row: "; ".join(dispute(row).kinds), kinds, "nowrap"),
         Column("decided_at", _("Decided on"))
         if tab in ("decided", "others")
         else Column("arisen_at", _("Waiting for"), lambda row: dispute(row).arisen_at, waiting),

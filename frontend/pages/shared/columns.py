@@ -17,7 +17,12 @@ MAX_QUESTION = 120
 
 
 def record_column(
-    address: Callable[[Any], str], of: str = "trajectory", title: str = "", sort: str = "", note: str = ""
+    address: Callable[[Any], str],
+    of: str = "trajectory",
+    title: str = "",
+    sort: str = "",
+    note: str = "",
+    look: str = "record",
 ) -> Column:
     """The record of a trajectory (the attribute `of` of a row), linked where there is an address; below it
     another attribute of the row."""
@@ -28,10 +33,10 @@ def record_column(
         shown = cells.link(name, page, "break") if page else cells.broken(name)
         return cells.lines(shown, cells.soft(attrgetter(note)(row)) if note else "")
 
-    return Column("record_id", title or _("Record"), record_id, cell, "record", sort)
+    return Column("record_id", title or _("Record"), record_id, cell, look, sort)
 
 
-def question_column() -> Column:
+def question_column(look: str = "main") -> Column:
     """A column with the beginning of a trajectory's question."""
     question = attrgetter("trajectory.task.question")
     return Column(
@@ -39,7 +44,7 @@ def question_column() -> Column:
         _("Question"),
         question,
         lambda row: truncatechars(unescape(question(row)), MAX_QUESTION),
-        "main",
+        look,
     )
 
 
