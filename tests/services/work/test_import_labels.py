@@ -232,6 +232,7 @@ def received(cast: Cast, data: bytes, **whose: str) -> ImportFile:
     )
 
 
+@pytest.mark.postgres
 def test_import_labels_is_looked_at_first_and_stores_nothing_until_it_is_started(cast: Cast) -> None:
     rows = people.import_records(cast.project, people.make_records(3, steps=2))
     source = received(cast, lines(rows).read(), annotator="ann")
