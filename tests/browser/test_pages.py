@@ -37,7 +37,8 @@ def test_upload_that_is_refused_is_sent_again_and_the_import_page_follows_it(cas
 
 
 def test_form_in_use_is_not_emptied_when_an_import_ends(cast, open_as):
-    waiting = people.receive(cast.project, people.jsonl(people.make_records(1)), actor=cast.admin)
+    record = people.jsonl(people.make_records(1))
+    waiting = people.receive(cast.project, record, actor=cast.admin, enqueue=True)
     page = open_as("admin", "/p/bench/import/")
     page.set_input_files("#id_file", GOLDEN / "inspect-zstd.eval")
     ingest.run_import(source_id=waiting.pk)
@@ -115,6 +116,7 @@ def test_cell_of_agreement_opens_its_steps_and_a_step_its_trajectory(cast, open_
 def test_error_of_a_long_form_is_at_its_field_with_the_focus(cast, open_as):
     page = open_as("admin", "/p/bench/settings/", "status of 400", viewport={"width": 390, "height": 420})
     field = page.locator("#id_claim_limit")
+    page.locator("details:has(#id_claim_limit) summary").click()
     page.locator("form:has(#id_claim_limit)").evaluate("form => form.noValidate = true")
     field.fill("0")
     field.press("Enter")
