@@ -50,6 +50,7 @@ $(VENV)/.uv: requirements-uv.lock
 	@touch $@
 
 $(VENV)/.runtime: requirements.lock $(VENV)/.uv
+	@echo "Installing what Tristep needs to run"
 	@$(UV) pip sync --quiet --require-hashes requirements.lock
 	@touch $@
 

@@ -31,6 +31,8 @@ def prepare(*, known_passwords: bool, demo: bool = True) -> list[dict[str, str]]
     database stays without a project."""
     from django.core.management import call_command
 
+    from annotation.models import Project
+
     say("Bringing the database up to date")
     call_command("check", tags=["database"], databases=["default"], stdout=io.StringIO())
     call_command("migrate", interactive=False, verbosity=0)
@@ -42,6 +44,8 @@ def prepare(*, known_passwords: bool, demo: bool = True) -> list[dict[str, str]]
         ("demo", {"if_empty": True, "known_passwords": known_passwords, "only_passwords": not demo}),
         ("ensure_admin", {}),
     ]
+    if demo and not Project.objects.exists():
+        say("Loading the demo project")
     for command, options in commands:
         answer = io.StringIO()
         call_command(command, json=True, stdout=answer, **options)

@@ -270,6 +270,7 @@ def serve(server: Server, environment: dict[str, str], stop_event: threading.Eve
         untold = prepare(environment, known_passwords=private, demo=server.demo)
         if stop_event.is_set():
             return
+        print("Starting the web server and the worker", flush=True)
         start(server, environment)
         wait_until_ready(server, stop_event)
         if not stop_event.is_set():
