@@ -26,13 +26,13 @@ from tests.suggesting import suggest
 from .conftest import Callers
 from .shape import ok, queries, refused
 
-SECRETS = ("a judge of name", "on the outcome", "on 2", "on 4", "remark")
+SECRETS = ("a judge of name", "on the outcome", "on 2", "on 4", "murmur")
 
 
 def prepared(cast: Cast, steps: int = 2, *, policy: str = "after_label") -> str:
     """A trajectory with a judge's suggestions, claimed by ann; the address of her reveals."""
     (row,) = import_records(cast.project, make_records(1, steps=steps))
-    suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a remark")
+    suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a murmur")
     projects.update_project(actor=OPERATOR, project=cast.project, values={"suggestion_policy": policy})
     return f"/assignments/{claim(cast.ann, cast.project).pk}/reveals/"
 
@@ -61,7 +61,7 @@ def test_reveal_never_sends_names_and_comments_to_an_annotator(by: Callers, cast
     said = json.dumps(ok(by.ann.post(here, {"all": True})))
 
     assert '"judge": "Judge 1"' in said
-    assert "remark" not in said
+    assert "murmur" not in said
     keys = {key for item in json.loads(said)["revealed"] for one in item["suggestions"] for key in one}
     assert keys == {"judge", "value", "recalibrated", "reason"}
 
@@ -129,7 +129,7 @@ def test_admin_reads_names_comments_and_all_at_the_trajectory(by: Callers, cast:
         "comment": "",
     }
     assert seen["steps"][0]["suggestions"] == [advice]
-    assert seen["outcome"]["suggestions"][0]["comment"] == "a remark"
+    assert seen["outcome"]["suggestions"][0]["comment"] == "a murmur"
 
 
 def test_admin_who_is_labelling_it_sees_it_as_an_annotator(by: Callers, cast: Cast) -> None:
