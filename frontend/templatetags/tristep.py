@@ -1,6 +1,6 @@
 """Template tags of the design system: marks, icons, figures, pagination."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import template
@@ -36,6 +36,9 @@ from frontend.rendering.run_parts import place_of
 from frontend.rendering.tables import cells
 
 register = template.Library()
+
+EACH_NUMBER = 12
+"""So many steps of an error are named one by one."""
 
 BADGES = {
     TrajectoryState.LABELLING: "",
@@ -138,8 +141,21 @@ def error_texts(errors: Iterable[NumberedError]) -> list[str]:
     return [_error_text(one) for one in errors] or [gettext("no error")]
 
 
+def step_numbers(numbers: Sequence[int]) -> str:
+    """Numbers of steps in words: each of a few; of many, those that follow each other as a range."""
+    if len(numbers) <= EACH_NUMBER:
+        return ", ".join(map(str, numbers))
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in ranges)
+
+
 def _error_text(one: NumberedError) -> str:
-    members = ", ".join(map(str, one.members))
+    members = step_numbers(one.members)
     if one.root is None:
         return gettext("step %(members)s: beginning open") % {"members": members}
     first = gettext("step %(n)s") % {"n": one.root}

@@ -86,8 +86,22 @@ export function rootOf(item) {
 /** Items that are disputed and not decided yet. */
 export const undecided = () => items.filter((item) => item.disputed && valueOf(item) === null);
 
+/** So many steps of an error are named one by one; of more, those that follow each other as a range. */
+const EACH_NUMBER = 12;
+
 /** @param {readonly number[]} indexes */
-const listed = (indexes) => indexes.map((index) => numbers.get(index)).join(", ");
+function listed(indexes) {
+  const all = indexes.map((index) => numbers.get(index) ?? 0);
+  if (all.length <= EACH_NUMBER) return all.join(", ");
+  /** @type {[number, number][]} */
+  const ranges = [];
+  for (const number of all) {
+    const last = ranges.at(-1);
+    if (last && number === last[1] + 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(", ");
+}
 
 /** @param {import("./effects.js").ErrorRun} run */
 function runText({ root, members, proposed }) {
