@@ -93,6 +93,17 @@ def test_member_who_leaves_keeps_the_draft_and_frees_the_slot(
     assert people.claim(dan, cast.project).trajectory_id == trajectory.pk
 
 
+def test_place_of_an_expired_claim_is_served_to_whoever_had_passed_it(cast: Cast) -> None:
+    first, *_others = people.import_records(cast.project, 3)
+    for user in (cast.ann, cast.ben):
+        people.claim(user, cast.project)
+    assert people.claim(cast.cleo, cast.project).trajectory_id != first.pk
+
+    close(cast, cast.ann)
+
+    assert people.claim(cast.cleo, cast.project).trajectory_id == first.pk
+
+
 def test_role_that_stays_keeps_its_claims(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
