@@ -170,8 +170,7 @@ class OutsideNumbers(Frozen):
     def get(self, request: Request, slug: str, version: str) -> Response:
         """Numbers of models that come from elsewhere, such as their own scores on the task, by title; how
         figures go together with them says the leaderboard. For adjudicators and admins."""
-        found = outside_numbers(self.release(version))
-        return Response(shapes.OutsideNumbers(found, many=True).data)
+        return self.page(list(outside_numbers(self.release(version))), shapes.OutsideNumbers)
 
     @extend_schema(
         summary="Set outside numbers",

@@ -116,7 +116,7 @@ class Workbench:
     def sign_in(self, username: str, password: str) -> None:
         """Through the page, as people do."""
         self.visitor.go("/sign-in/")
-        self.page.get_by_label("User name").fill(username)
+        self.page.get_by_label("Name or e-mail address").fill(username)
         self.page.get_by_label("Password").fill(password)
         self.page.get_by_role("button", name="Sign in").click()
         self.page.wait_for_url(lambda url: "/sign-in/" not in url)

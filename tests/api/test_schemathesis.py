@@ -65,7 +65,7 @@ def there(cast: Cast, judge_urls: None, monkeypatch: pytest.MonkeyPatch) -> dict
     claim(cast.ann, cast.project)
     release.freeze(actor=cast.admin, project=cast.project, version="1.0")
     projects.invite(actor=cast.admin, project=cast.project, is_annotator=True)
-    receive(cast.project, jsonl(make_records(1)), actor=cast.admin, subset="waiting")
+    receive(cast.project, jsonl(make_records(1)), actor=cast.admin, subset="waiting", enqueue=True)
     install(monkeypatch, Scripted(lambda _request: failure(FailureKind.NOT_JSON)))
     run = do(start(make_judge(cast)))
     return {
