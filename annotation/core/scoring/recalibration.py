@@ -54,7 +54,7 @@ def of_project(known: ReleasedLabels, said: Predictions, resolved: BoolArray) ->
     task, taught = known.task[known.record], rows & resolved
     if len(np.unique(task[taught])) < 2:
         return None
-    features = _features(known, [said])
+    features = step_features(known, [said])
     found = np.full(known.n_steps, MISSING, dtype=np.int8)
     tasks, place = np.unique(task[taught], return_inverse=True)
     fold_of = np.full(known.n_tasks, -1)
@@ -90,10 +90,20 @@ def held_out(features: FloatArray, value: IntArray, task: IntArray, strength: fl
 
 
 def _told(features: FloatArray, value: IntArray, asked: FloatArray, strength: float) -> Labels:
-    """The most probable labels of the rows `asked` by a regression fitted on the others."""
+    found: Labels = (probabilities(features, value, asked, strength).argmax(axis=1) + VALUES[0]).astype(
+        np.int8
+    )
+    return found
+
+
+def probabilities(features: FloatArray, value: IntArray, asked: FloatArray, strength: float) -> FloatArray:
+    """The probabilities of −1, 0, +1 of the rows `asked`, (n, 3), by a regression fitted on the others; 0 of
+    a label that none of these has."""
     known = np.unique(value)
+    found = np.zeros((len(asked), len(VALUES)))
     if len(known) == 1:  # nothing to tell apart
-        return np.full(len(asked), known[0], dtype=np.int8)
+        found[:, known - VALUES[0]] = 1.0
+        return found
     # takes a second or two: only who fits pays for it
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -101,7 +111,7 @@ def _told(features: FloatArray, value: IntArray, asked: FloatArray, strength: fl
     model: Any = LogisticRegression(C=strength, max_iter=1_000)
     # the matrices are small: more threads cost more than they bring, and could add up in another order
     with threadpool_limits(limits=1):
-        found: Labels = model.fit(features, value).predict(asked).astype(np.int8)
+        found[:, known - VALUES[0]] = model.fit(features, value).predict_proba(asked)
     return found
 
 
@@ -111,7 +121,7 @@ def _steps(released: ReleasedLabels, said: Sequence[Predictions]) -> Labels | No
     if len(np.unique(task)) < 2:
         return None
     found = np.full(released.n_steps, MISSING, dtype=np.int8)
-    features = _features(released, said)[rows]
+    features = step_features(released, said)[rows]
     found[rows] = held_out(features, released.value[rows], task, STRENGTH / len(said))
     return found
 
@@ -120,17 +130,17 @@ def _outcomes(released: ReleasedLabels, said: Sequence[Predictions]) -> Labels:
     found = np.full(released.n_records, MISSING, dtype=np.int8)
     rows = np.any([one.outcome != MISSING for one in said], axis=0)
     if len(np.unique(released.task[rows])) > 1:
-        features = np.hstack([_subset(released), *(_one_hot(one.outcome, SAID) for one in said)])[rows]
+        features = np.hstack([subset_columns(released), *(one_hot(one.outcome, SAID) for one in said)])[rows]
         task, strength = released.task[rows], STRENGTH / len(said)
         found[rows] = held_out(features, released.outcome[rows], task, strength)
     return found
 
 
-def _features(released: ReleasedLabels, said: Sequence[Predictions]) -> FloatArray:
+def step_features(released: ReleasedLabels, said: Sequence[Predictions]) -> FloatArray:
     """(S, n): subset and position, then of each judge its label, the one before, and whether a −1 came."""
     place = released.positions()
     return np.hstack(
-        [_subset(released)[released.record], np.log1p(place)[:, None]]
+        [subset_columns(released)[released.record], np.log1p(place)[:, None]]
         + [_of_judge(released, one.steps, place) for one in said]
     )
 
@@ -139,13 +149,15 @@ def _of_judge(released: ReleasedLabels, steps: npt.NDArray[np.int8], place: IntA
     before = np.where(place > 0, np.roll(steps, 1), FIRST)
     earlier = np.concatenate([[0], np.cumsum(steps == VALUES[0])])
     so_far = earlier[:-1] > earlier[released.starts()][released.record]
-    return np.hstack([_one_hot(steps, SAID), _one_hot(before, (*SAID, FIRST)), so_far[:, None]])
+    return np.hstack([one_hot(steps, SAID), one_hot(before, (*SAID, FIRST)), so_far[:, None]])
 
 
-def _subset(released: ReleasedLabels) -> FloatArray:
-    return _one_hot(released.subset, range(len(released.subsets)))
+def subset_columns(released: ReleasedLabels) -> FloatArray:
+    """The subset of each record, (R, subsets)."""
+    return one_hot(released.subset, range(len(released.subsets)))
 
 
-def _one_hot(values: npt.NDArray[Any], known: Sequence[int]) -> FloatArray:
+def one_hot(values: npt.NDArray[Any], known: Sequence[int]) -> FloatArray:
+    """A column for each of the known values."""
     found: FloatArray = (values[:, None] == np.asarray(known)).astype(np.float64)
     return found

@@ -94,13 +94,16 @@ def material(judge: m.Judge) -> RecalibrationMaterial:
         6,
     )
     subset, task, trajectory, step, suggested, consensus = rows.T
-    known = ReleasedLabels.of_steps(subset, _tasks(judge, task), trajectory, consensus, step)
+    known = ReleasedLabels.of_steps(
+        subset, question_numbers(judge.project_id, task), trajectory, consensus, step
+    )
     said = Predictions.constant(suggested, known.outcome)
     return RecalibrationMaterial(known, said, consensus != MISSING, step)
 
 
-def _tasks(judge: m.Judge, task: Integers) -> Integers:
-    rows = m.Task.objects.filter(subset__project=judge.project_id).order_by()
+def question_numbers(project: int, task: Integers) -> Integers:
+    """A number for each task of a project (its pk): the same for those that ask the same question."""
+    rows = m.Task.objects.filter(subset__project=project).order_by()
     questions = rows.values_list("pk", "question").iterator()
     names = {pk: task_of(question, f"task {pk}") for pk, question in questions}
     numbers: dict[str, int] = {}

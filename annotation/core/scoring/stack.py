@@ -1,0 +1,135 @@
+"""The stack of judges: how probable each label is, by the labels of several judges together.
+
+A multinomial logistic regression is fitted on the trajectories that people have labelled, and says of every
+step with which probability people call it −1, 0, +1; another does so of outcomes. It reads what each judge
+says of the step and of the one before, whether it has said −1 before, what it says of the outcome, its own
+probability where it gives one, and where the step stands.
+
+Cross-fitting: labelled tasks are dealt into folds, and those of a fold are told by a regression that was
+fitted without it. Tasks that nobody has labelled are told by the mean over these same regressions, so that on
+both the stack errs alike (T. Zrnic and E. J. Candès, "Cross-prediction-powered inference", 2024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from annotation.core.figures.folds import deal
+from annotation.core.figures.measure import FloatArray, IntArray
+from annotation.core.scoring.labels import MISSING, BoolArray, Labels, Predictions, ReleasedLabels
+from annotation.core.scoring.recalibration import (
+    SAID,
+    STRENGTH,
+    one_hot,
+    probabilities,
+    step_features,
+    subset_columns,
+)
+from annotation.core.seed import SEED
+from annotation.core.vocabulary import VALUES
+
+FEWEST_JUDGES: Final = 2
+FEWEST_TASKS: Final = 2
+LEAST_DOUBT: Final = 0.02
+"""A judge is believed to be wrong in one of fifty cases at least, whatever it says of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeLabels:
+    """The labels of one judge, and its own `probability` of each step's label, (S,), NaN where it gives none;
+    None for a judge that never does."""
+
+    said: Predictions
+    probability: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The probabilities of −1, 0, +1 of each step, (S, 3), and of each outcome, (R, 3). Rows sum to 1."""
+
+    steps: FloatArray
+    outcome: FloatArray
+
+    def right_steps(self, labels: Labels | IntArray) -> FloatArray:
+        """The probability that each label of a step is right, (S,); 0 where there is none."""
+        return _of_label(self.steps, labels)
+
+    def expected_wrong(self, known: ReleasedLabels) -> FloatArray:
+        """The expected number of steps whose label in `known` is wrong, by record: (R,)."""
+        doubt = 1 - self.right_steps(known.value)
+        found = np.bincount(known.record, weights=doubt, minlength=known.n_records)
+        return found.astype(np.float64)
+
+
+def stack(known: ReleasedLabels, judges: Sequence[JudgeLabels], labelled: BoolArray) -> Stack | None:
+    """The stack of these judges. `labelled` (R,): the records whose labels in `known` are people's; those of
+    others are not looked at. None for fewer than two judges, or fewer than two labelled tasks.
+
+    A judge is left out by not giving it: a model that is one is measured by a stack without it."""
+    tasks = np.unique(known.task[labelled])
+    if len(judges) < FEWEST_JUDGES or len(tasks) < FEWEST_TASKS:
+        return None
+    fold_of = np.full(known.n_tasks, -1)
+    fold_of[known.task[labelled]] = deal(known.task[labelled], seed=SEED)
+    strength = STRENGTH / len(judges)
+    by_record = fold_of[known.task]
+    steps = _told(
+        _step_columns(known, judges), known.value, labelled[known.record], by_record[known.record], strength
+    )
+    outcome = _told(_outcome_columns(known, judges), known.outcome, labelled, by_record, strength)
+    return Stack(steps, outcome)
+
+
+def _told(
+    features: FloatArray, value: IntArray, labelled: BoolArray, fold: IntArray, strength: float
+) -> FloatArray:
+    found = np.zeros((len(value), len(VALUES)))
+    unseen, folds = fold < 0, int(fold.max()) + 1
+    for number in range(folds):
+        taught, asked = labelled & (fold != number), unseen | (fold == number)
+        told = probabilities(features[taught], value[taught], features[asked], strength)
+        found[asked] += np.where(unseen[asked, None], told / folds, told)
+    return found
+
+
+def _step_columns(known: ReleasedLabels, judges: Sequence[JudgeLabels]) -> FloatArray:
+    """(S, n): those of recalibration, and what a whole trajectory tells of its steps."""
+    left = known.lengths()[known.record] - 1 - known.positions()
+    return np.hstack(
+        [step_features(known, [one.said for one in judges]), (left == 0)[:, None], np.log1p(left)[:, None]]
+        + [one_hot(one.said.outcome, SAID)[known.record] for one in judges]
+        + [_confidence(one) for one in judges if one.probability is not None]
+    )
+
+
+def _outcome_columns(known: ReleasedLabels, judges: Sequence[JudgeLabels]) -> FloatArray:
+    """(R, n): of each judge its outcome, whether it says −1 of any step, and its label of the last."""
+    lengths = known.lengths()
+    ends = np.where(lengths > 0, known.starts()[1:] - 1, -1)
+    columns = [subset_columns(known), np.log1p(lengths)[:, None]]
+    for one in judges:
+        minus = np.bincount(known.record, weights=one.said.steps == VALUES[0], minlength=known.n_records)
+        columns += [
+            one_hot(one.said.outcome, SAID),
+            (minus > 0)[:, None],
+            one_hot(np.append(one.said.steps, MISSING)[ends], SAID),
+        ]
+    return np.hstack(columns)
+
+
+def _confidence(judge: JudgeLabels) -> FloatArray:
+    """The log-odds of a judge's own probability, in the column of its label: (S, 3)."""
+    assert judge.probability is not None
+    sure = np.clip(np.nan_to_num(judge.probability, nan=0.5), LEAST_DOUBT, 1 - LEAST_DOUBT)
+    return one_hot(judge.said.steps, VALUES) * np.log(sure / (1 - sure))[:, None]
+
+
+def _of_label(told: FloatArray, labels: Labels | IntArray) -> FloatArray:
+    said = labels != MISSING
+    place = np.where(said, labels, VALUES[0]).astype(np.int64) - VALUES[0]
+    found: FloatArray = np.where(said, told[np.arange(len(place)), place], 0.0)
+    return found

@@ -1,0 +1,97 @@
+"""The stack of a project's judges: its material from the database, and what it expects of the consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import Exists, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from annotation import models as m
+from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
+from annotation.core.scoring.labels import BoolArray
+from annotation.core.scoring.stack import FEWEST_JUDGES, JudgeLabels, stack
+from annotation.core.vocabulary import RESOLVED
+
+from ..shared.integer_rows import Integers, integer_rows
+from .recalibration import FEWEST_STEPS, FEWEST_TASKS, question_numbers
+
+
+@dataclass(frozen=True, slots=True)
+class StackMaterial:
+    """The live trajectories of a project that are resolved or that judges have suggestions for: `known` with
+    the consensus of those that are `labelled` (R,), their pks `trajectory` (R,), and the `judges` by pk."""
+
+    known: ReleasedLabels
+    labelled: BoolArray
+    trajectory: Integers
+    judges: dict[int, JudgeLabels]
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are judges, steps and tasks enough for a stack."""
+        known, labelled = self.known, self.labelled
+        return (
+            len(self.judges) >= FEWEST_JUDGES
+            and int(labelled[known.record].sum()) >= FEWEST_STEPS
+            and len(np.unique(known.task[labelled])) >= FEWEST_TASKS
+        )
+
+
+def expected_wrong(project: m.Project) -> dict[int, float]:
+    """The expected number of steps whose consensus is wrong, by the pk of each resolved trajectory, by the
+    project's stacked judges; empty where there is no stack. For services, which have asked permission."""
+    data = material(project)
+    made = stack(data.known, list(data.judges.values()), data.labelled) if data.enough else None
+    if made is None:
+        return {}
+    doubt = made.expected_wrong(data.known)[data.labelled]
+    return dict(zip(data.trajectory[data.labelled].tolist(), doubt.tolist(), strict=True))
+
+
+def material(project: m.Project) -> StackMaterial:
+    """In five queries, and two for each judge."""
+    suggested = m.Suggestion.objects.filter(trajectory=OuterRef("trajectory"))
+    resolved = Q(trajectory__live=True, trajectory__state__in=RESOLVED)
+    agreed = m.Consensus.objects.filter(resolved, step=OuterRef("pk")).order_by()
+    rows = integer_rows(
+        m.Step.objects.filter(
+            Exists(suggested) | resolved, trajectory__project=project, trajectory__live=True
+        )
+        .annotate(agreed=Coalesce(Subquery(agreed.values("value")[:1]), Value(MISSING)))
+        .order_by("trajectory", "ordinal")
+        .values_list("trajectory__subset", "trajectory__task", "trajectory", "pk", "agreed"),
+        5,
+    )
+    subset, task, of_step, step, value = rows.T
+    known = ReleasedLabels.of_steps(subset, question_numbers(project.pk, task), of_step, value)
+    trajectory = of_step[known.starts()[:-1]]
+    outcomes = m.OutcomeConsensus.objects.filter(resolved, trajectory__project=project).order_by()
+    place = {pk: at for at, pk in enumerate(trajectory.tolist())}
+    labelled = np.zeros(known.n_records, dtype=bool)
+    for pk, outcome in integer_rows(outcomes.values_list("trajectory", "value"), 2).tolist():
+        if pk in place:
+            known.outcome[place[pk]], labelled[place[pk]] = outcome, True
+    place_of_step = {pk: at for at, pk in enumerate(step.tolist())}
+    judges = m.Judge.objects.filter(project=project, suggestions__isnull=False).order_by("pk").distinct()
+    labels = {pk: _labels_of(pk, known, place, place_of_step) for pk in judges.values_list("pk", flat=True)}
+    return StackMaterial(known, labelled, trajectory, labels)
+
+
+def _labels_of(
+    judge: int, known: ReleasedLabels, place: Mapping[int, int], place_of_step: Mapping[int, int]
+) -> JudgeLabels:
+    said, probability = Predictions.none(known), np.full(known.n_steps, np.nan)
+    outcomes = m.Suggestion.objects.filter(judge=judge).order_by()
+    for trajectory, outcome in outcomes.values_list("trajectory", "outcome").iterator():
+        if trajectory in place:
+            at = place[trajectory]
+            said.there[at], said.outcome[at] = True, MISSING if outcome is None else outcome
+    labels = m.SuggestedLabel.objects.filter(suggestion__judge=judge, value__isnull=False).order_by()
+    for step, value, sure in labels.values_list("step", "value", "probability").iterator():
+        if step in place_of_step and value is not None:
+            at = place_of_step[step]
+            said.steps[at], probability[at] = value, np.nan if sure is None else sure
+    return JudgeLabels(said, None if np.isnan(probability).all() else probability)
