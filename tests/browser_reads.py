@@ -7,6 +7,8 @@ statement that ends in `.update(…)` or `.delete()` only writes.
 
 It returns before the page shows anything, too. So between an act on a page and what Playwright reads of one
 without waiting stands a wait: `expect(…)`, `eventually(…)`, `page.wait_for_…`, or opening a page.
+
+And it is caught only some time after `page.route(…)`; `intercept` waits for that.
 """
 
 from __future__ import annotations
@@ -170,8 +172,20 @@ def early_reads(source: str, helpers: Iterable[str] = ()) -> Iterator[tuple[int,
         yield from _Order(known, frozenset({name}), False).follow(function).found
 
 
+def routes(source: str) -> Iterator[int]:
+    """Line of each `.route(…)` that nothing waits for: all but those of `intercept`."""
+    tree = ast.parse(source)
+    sure = {
+        inner for node in tree.body if getattr(node, "name", "") == "intercept" for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="route")) if node not in sure:
+                yield node.lineno
+
+
 def main() -> int:
-    """Print each read that does not wait; 1 when there is one."""
+    """Print each read that does not wait, and each route; 1 when there is one."""
     modules = {path for path in TESTS.rglob("*.py") if "mark.browser" in path.read_text()} - {Path(__file__)}
     folder = {*(TESTS / "browser").glob("*.py")}
     helpers = [path.read_text() for path in sorted(folder - modules)]
@@ -186,6 +200,7 @@ def main() -> int:
             f"{place}:{line}: {name} comes right after an act; expect what it does first"
             for line, name in early_reads(source, helpers)
         ]
+        found += [f"{place}:{line}: call intercept, which waits for the route" for line in routes(source)]
     if found:
         print("Browser tests wait for what they read (CONTRIBUTING.md, Tests):", *found, sep="\n")
     return bool(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser_reads import early_reads, reads
+from tests.browser_reads import early_reads, reads, routes
 
 IMPORTS = """
 from annotation.models import Label
@@ -82,3 +82,8 @@ def waits_itself(page: Page) -> str:
 def test_read_of_a_page_right_after_an_act_is_found(acts: str, found: str) -> None:
     source = f"def test_act(page: Page) -> None:\n    {acts}"
     assert [name for _, name in early_reads(source, [HELPERS])] == ([found] if found else [])
+
+
+def test_route_that_nothing_waits_for_is_found() -> None:
+    source = "def intercept(page):\n    page.route('*', f)\n\ndef test_act(page):\n    page.route('*', f)"
+    assert list(routes(source)) == [5]

@@ -9,7 +9,7 @@ from annotation.models import Adjudication, Comment, Decision
 from annotation.services import discuss, projects
 from tests import people
 from tests.browser.stored import consensus, decisions, eventually
-from tests.browser.workbench import PHONE, until
+from tests.browser.workbench import PHONE, intercept, until
 from tests.people import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -106,7 +106,7 @@ def test_case_is_finished_with_the_note_being_written_and_not_with_what_a_refuse
     all_decided(case, cast)
     page = opened(open_as, case, expected="Failed to load resource")
     held: list[Route] = []
-    page.route("**/decide/", lambda route: held.append(route))
+    intercept(page, "**/decide/", lambda route: held.append(route))
     page.keyboard.press("-")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#m4 [data-said]")).to_have_text("saving…")

@@ -12,6 +12,7 @@ from annotation.models import SuggestionItem, SuggestionRun
 from annotation.services import suggest
 from tests import people
 from tests.browser.stored import eventually
+from tests.browser.workbench import intercept
 from tests.fixtures.judges import make_judge, start
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -33,7 +34,7 @@ def test_page_of_a_run_follows_it_to_the_end(cast, open_as: Callable[..., Page],
     expect(page.get_by_text("<b>No</b> JSON.")).to_be_visible()
     assert page.locator("progress").evaluate("bar => bar.value") == 3
 
-    page.route("**/status/", lambda route: route.fulfill(status=503, body="away"))
+    intercept(page, "**/status/", lambda route: route.fulfill(status=503, body="away"))
     expect(page.get_by_text("The server is not responding")).to_be_visible()
     page.unroute("**/status/")
     expect(page.locator("[data-role=note]")).to_be_hidden()

@@ -29,6 +29,7 @@ from tests.browser.workbench import (
     choose,
     click,
     cut,
+    intercept,
     looks_again,
     mark,
     note,
@@ -431,7 +432,7 @@ def test_tabs_in_conflict_tell_it_and_the_person_settles_it(bench: Callable) -> 
     second = first.context.new_page()
     second.goto(first.url)
     ready(second)
-    second.route("**/labels/", cut)
+    intercept(second, "**/labels/", cut)
     press_unsaved(second, "1")
     press(first, "0")
     expect(second.locator("#m2 [data-role=problem]")).to_contain_text("+1 was not saved")

@@ -11,7 +11,7 @@ from annotation.models import Assignment
 from annotation.services import label
 from tests.browser.axe import NARROW, WIDE, violations
 from tests.browser.selects import cut_choices
-from tests.browser.workbench import acknowledged, click, note, press, ready
+from tests.browser.workbench import acknowledged, click, intercept, note, press, ready
 from tests.people import Cast, change, make_record, op_id
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -107,7 +107,7 @@ def in_dialogs(page: Page) -> list[str]:
         found += violations(page, "dialog[open]")
         press(page, "Escape")
     page.get_by_role("button", name="Return it…").click()
-    page.route("**/return/", answering(400, "The reason is too short."))
+    intercept(page, "**/return/", answering(400, "The reason is too short."))
     page.get_by_label("Reason").last.fill("no")
     page.get_by_role("button", name="Return it", exact=True).click()
     expect(page.locator("[data-role=return-problem]")).to_have_text("The reason is too short.")
@@ -125,7 +125,7 @@ def in_trouble(page: Page, cast: Cast, assignment: Assignment) -> list[str]:
     other = page.context.new_page()
     other.goto(page.url)
     expect(page.locator("[data-role=elsewhere]")).to_be_visible()
-    page.route("**/marks/", answering(400, "The request cannot be read."))
+    intercept(page, "**/marks/", answering(400, "The request cannot be read."))
     page.get_by_role("button", name="Needs discussion").click()
     expect(page.locator("[data-role=banner]")).to_contain_text("The request cannot be read.")
     found = violations(page)

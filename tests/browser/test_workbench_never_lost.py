@@ -17,6 +17,7 @@ from tests.browser.visitors import session_of
 from tests.browser.workbench import (
     NO_ANSWER,
     cut,
+    intercept,
     looks_again,
     press,
     press_unsaved,
@@ -136,7 +137,7 @@ def test_save_outlives_reloading_before_anything_was_saved(bench: Callable) -> N
 
 def test_save_outlives_closing_the_tab_before_anything_was_saved(bench: Callable) -> None:
     page, assignment = bench(make_record(steps=3), expected=NO_ANSWER)
-    page.route("**/labels/", cut)
+    intercept(page, "**/labels/", cut)
     press_unsaved(page, "0", "-", "m")
     page.keyboard.type("half a no")
     status(page, "offline")
@@ -164,7 +165,7 @@ def test_save_sends_what_is_left_while_the_page_goes_away(bench: Callable) -> No
     page.on("dialog", lambda dialog: dialog.accept())
     tries: list[str] = []
     page.on("requestfailed", lambda request: tries.append(request.url))
-    page.route("**/labels/", cut)
+    intercept(page, "**/labels/", cut)
     press_unsaved(page, "1", "0")
     until(page, lambda: len(tries) == 3)  # the next one comes four seconds later
     page.unroute("**/labels/")
@@ -197,7 +198,7 @@ def test_failures_of_the_server_and_lost_answers_are_outlived_and_nothing_is_don
         route.fetch()
         route.abort()
 
-    page.route("**/labels/", lose, times=1)
+    intercept(page, "**/labels/", lose, times=1)
     press(page, "0")
     eventually(lambda: values_of(assignment), [1, 0])
     eventually(lambda: saves_of(assignment), 2)
@@ -288,7 +289,7 @@ def test_save_that_refuses_one_label_does_not_show_it_and_holds_up_no_other(benc
             one.update({"reason": "no such reason"} if one["message_index"] == 2 else {})
         route.continue_(post_data=json.dumps(body))
 
-    page.route("**/labels/", spoil)
+    intercept(page, "**/labels/", spoil)
     press(page, "1", "0")
     expect(page.locator("#m2 [data-role=problem]")).to_contain_text("+1 was not saved: ")
     assert shown(page)[:2] == [None, 0]
@@ -303,7 +304,7 @@ def test_save_without_room_in_the_browser_says_so_and_loses_nothing_while_it_is_
     page.add_init_script(storage)
     page.reload()
     ready(page)
-    page.route("**/labels/", cut)
+    intercept(page, "**/labels/", cut)
     press_unsaved(page, "1", "0", "Shift+Digit1", "Control+Enter")
     expect(page.locator("[data-role=missing]")).to_contain_text("not saved yet")
     told(page, "keep this page open until your changes are saved")

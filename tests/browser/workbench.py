@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from playwright.sync_api import Locator, Page, Route, expect
 
@@ -151,6 +152,24 @@ def until(page: Page, happened: Callable[[], object]) -> None:
     while not happened():
         assert time.monotonic() < deadline, "it has not happened"
         page.wait_for_timeout(10)
+
+
+def intercept(page: Page, pattern: str, handler: Callable[[Route], object], **options: Any) -> None:
+    """Answer the page's requests in the server's place, from here on.
+
+    Chromium says that it intercepts before the page's own process knows: a key that is pressed right after
+    `page.route` sent its request past it once in 300 times. So this waits until a request was caught.
+    """
+    caught: list[Route] = []
+
+    def catch(route: Route) -> None:
+        caught.append(route)
+        route.fulfill(body="")
+
+    page.route("**/healthz", catch)
+    page.route(pattern, handler, **options)
+    while not caught:
+        page.evaluate("fetch('/healthz').then((answer) => answer.text())")
 
 
 def cut(route: Route) -> None:
