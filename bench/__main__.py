@@ -14,6 +14,7 @@ from typing import Final
 
 from bench import (
     agreement,
+    audits,
     endurance,
     imports,
     intervals,
@@ -44,9 +45,10 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "leaderboard": leaderboard.run,
     "intervals": intervals.run,
     "ranks": ranks.run,
+    "audits": audits.run,
     "workbench": workbench.run,
 }
-ON_SQLITE: Final = ("leaderboard", "intervals", "ranks", "workbench")
+ON_SQLITE: Final = ("leaderboard", "intervals", "ranks", "audits", "workbench")
 
 
 def say(sentence: str) -> None:

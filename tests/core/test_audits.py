@@ -80,15 +80,15 @@ def test_small_differences_prove_no_more_than_none() -> None:
 
 
 def test_anytime_bound_without_a_difference_is_what_the_bets_won() -> None:
-    # half of the capital is multiplied by 1 / (1 − m) at each draw: at most log(40) / n, and the rest helps
+    # four fifths of the capital are multiplied by 1 / (1 − m) at each draw, and the rest helps
     bound = anytime_bound(np.zeros(300), 0.05)
-    assert 1 - 0.05 ** (1 / 300) < bound < 1 - 0.025 ** (1 / 300) < log(40) / 300
+    assert 1 - 0.05 ** (1 / 300) < bound < 1 - (0.05 * 0.8) ** (1 / 300) < log(25) / 300
 
 
 def test_anytime_bound_by_hand() -> None:
     """Against m = ½, draws of 0 and 1 multiply the capital of a bet c by 1 + c and 1 − c."""
     z = np.array([0.0] * 9 + [1.0])
-    bets, stakes = [1, 0.7, 0.4, 0.2, 0.1, 0.05], [0.5, 0.1, 0.1, 0.1, 0.1, 0.1]
+    bets, stakes = [1, 0.75, 0.5, 0.25], [0.8, 0.1, 0.05, 0.05]
     most = sum(stake * (1 + bet) ** 9 for bet, stake in zip(bets, stakes, strict=True))
     assert anytime_bound(z, 1 / most) == pytest.approx(0.5), (
         "the difference after nine draws takes nothing back"
@@ -172,6 +172,7 @@ def test_draws_needed_are_the_fewest_that_prove_it() -> None:
     assert anytime_bound(np.zeros(draws), 0.05) <= 0.01 < anytime_bound(np.zeros(draws - 1), 0.05)
     assert draws_needed(0.01, mixed=True) == draws_needed(0.005, mixed=False)
     assert draws_needed(0.01, error=0.01, mixed=False) is None
+    assert draws_needed(0.01, mixed=True, heaviest=1.0) == draws
 
 
 def test_draws_needed_prove_it_in_four_of_five_audits() -> None:
