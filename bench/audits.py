@@ -5,7 +5,7 @@ published judges GPT-5.2 and DeepSeek-V3.2 are wrong: whole trajectories take th
 steps differ from the human ones. What is expected to be wrong comes from the two judges that made none of
 them, calibrated by how often steps are wrong that neither, the one, the other or both of them label
 otherwise. Where the data is not here, readers of bench/intervals.py stand in for all three. Audits draw with
-seeds of their own and find every wrong step (docs/agreement.md, "The certificate of labels", has the tables).
+seeds of their own and find every wrong step. Tables: docs/agreement.md, "How far labels can be wrong".
 """
 
 from __future__ import annotations
