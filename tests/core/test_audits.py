@@ -53,6 +53,14 @@ def test_draws_come_with_their_chances() -> None:
 
 
 # ── bounds ────────────────────────────────
+@pytest.mark.parametrize(
+    ("tolerable", "sample"), [(0.02, 149), (0.03, 99), (0.04, 74), (0.05, 59), (0.07, 42), (0.1, 29)]
+)
+def test_fixed_bound_without_a_difference_is_auditors_table(tolerable: float, sample: int) -> None:
+    """AICPA, Audit Guide: Audit Sampling, table A-1: 5 % risk of overreliance, no deviation expected."""
+    assert fixed_bound(np.zeros(sample), 0.05) <= tolerable < fixed_bound(np.zeros(sample - 1), 0.05)
+
+
 @pytest.mark.parametrize(("n", "found"), [(20, 1), (100, 3), (300, 4), (500, 15)])
 def test_fixed_bound_of_whole_trajectories_is_near_clopper_and_pearsons_and_above(n: int, found: int) -> None:
     z = np.zeros(n)
