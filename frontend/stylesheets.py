@@ -20,7 +20,7 @@ STYLESHEETS: Final[dict[str, str]] = {
         chart strip alert empty tabs pagination menu dialog fold section-fold form filters values copy diff
         steps-list palette
     """,
-    "tables": "table bulk heat plot scatter trend verdict",
+    "tables": "table bulk views heat plot scatter trend verdict",
     "transcript": "message text structure message-menu source call result suggestions",
     "workbench": "desk save panel tool find pin step controls reasons rail closing-reason keys mobile-bar",
     "review": "task annotator-labels case",

@@ -55,6 +55,8 @@ def _pages() -> Iterator[Address]:
     for name in ("trajectories", "trajectories-export"):
         yield Address(f + name, slug, "labels", query="labels=1")
     yield Address(f + "trajectories-export", slug)
+    view = {"act": "save", "name": "Tiny ones", "shared": "on"}
+    yield Address(f + "trajectories", slug, "view", body=view, query="q=tiny")
     yield Address(f + "palette", query="project=bench")
     yield Address(f + "palette", tag="named", query="project=bench&q=tiny")
     yield Address(f + "search", slug)

@@ -38,6 +38,7 @@ from .rechecks import Recheck, Stratum
 from .relabel_requests import RelabelRequest
 from .releases import PublicRelease, Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .remarks import AdminRemark
+from .saved_views import SavedView
 from .suggestions import (
     UNFINISHED_RUNS,
     JudgeAnswer,
@@ -100,6 +101,7 @@ __all__ = [
     "ReleaseWithdrawal",
     "Revision",
     "SaveOperation",
+    "SavedView",
     "Step",
     "Stratum",
     "Subset",

@@ -145,6 +145,12 @@ def _examples(user: m.User) -> Q:
     return readable(user) if user.is_superuser else Q(project__in=_projects(user)) & readable(user)
 
 
+def _saved_views(user: m.User) -> Q:
+    """Saved views: one's own, and for admins those of the whole project."""
+    of_admins = Q() if user.is_superuser else Q(project__in=_projects(user, Role.ADMIN))
+    return Q(owner=user.pk) | (Q(owner__isnull=True) & of_admins)
+
+
 def _own(path: str) -> Callable[[m.User], Q]:
     return lambda user: Q(**{path: user.pk})
 
@@ -208,6 +214,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Revision: _discussed("assignment__trajectory"),
     m.Notice: _own("user"),
     m.AdminRemark: _remarks,
+    m.SavedView: _saved_views,
     m.Example: _examples,
     m.Release: _member("project", *RESULT_ROLES),
     m.Freeze: _member("project", Role.ADMIN),
@@ -238,7 +245,7 @@ BLIND_FOR_ALL: dict[type[Model], str] = {
     m.Revision: "assignment__trajectory",
 }
 # What even a superuser sees only as far as its condition goes.
-PRIVATE = (m.ApiToken, m.Notice, m.Example, m.AdminRemark)
+PRIVATE = (m.ApiToken, m.Notice, m.Example, m.AdminRemark, m.SavedView)
 OWNER: dict[type[Model], str] = {
     m.Adjudication: "adjudicator",
     m.Assignment: "annotator",

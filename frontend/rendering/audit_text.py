@@ -83,6 +83,9 @@ AUDIT_SENTENCES = {
     "suggestions.resume": gettext_lazy("resumed a run of a judge"),
     "suggestions.retry": gettext_lazy("retried the failed trajectories of a run of a judge"),
     "suggestions.start": gettext_lazy("started a run of a judge"),
+    "view.change": gettext_lazy("changed a saved view"),
+    "view.delete": gettext_lazy("deleted a saved view"),
+    "view.save": gettext_lazy("saved a view of a list"),
     "token.issue": gettext_lazy("created an API token"),
     "token.revoke": gettext_lazy("revoked an API token"),
 }

@@ -13,12 +13,13 @@ from django.http.response import HttpResponseBase
 from django.template.defaultfilters import truncatechars
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.models import AuditEvent
 from annotation.reports.work import audit_log as report
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import Filter, ListPage, show
+from frontend.pages.shared.saved_views import SavedViews
 from frontend.rendering.audit_text import AUDIT_SENTENCES, describe
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, at, cells
@@ -101,10 +102,11 @@ def _list(opened: ProjectPage) -> ListPage:
         items=items,
         file="audit",
         in_file=AUDIT_CSV_COLUMNS,
+        views=SavedViews(opened, "audit"),
     )
 
 
-@require_GET
+@require_http_methods(["GET", "POST"])
 def audit(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The audit log, newest first."""
     opened = open_project(request, slug, AUDIT_VERB)

@@ -28,6 +28,7 @@ from annotation.core.i18n import translatable
 from annotation.language import translated
 from annotation.services.chosen import Outcome
 from frontend.pages.shared.common import PER_PAGE, ProjectPage, paginate
+from frontend.pages.shared.saved_views import SavedViews
 from frontend.rendering import csv_lines
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, Table, cells
@@ -107,6 +108,7 @@ class ListPage:
     file: the name of the file, "" for none; it has the columns `in_file`, by default all that have a name.
     below: what stands below the table.
     asks: there are no rows before something is asked, so the form is there without any.
+    views: its saved views; the page takes POST too, which `show` answers.
     """
 
     request: HttpRequest
@@ -124,6 +126,7 @@ class ListPage:
     asks: bool = False
     tabs: Tabs | None = None
     bulk: BulkAct | None = None
+    views: SavedViews | None = None
 
     @cached_property
     def fields(self) -> list[Filter]:
@@ -149,7 +152,15 @@ class ListPage:
     @property
     def narrowed(self) -> bool:
         """Whether a filter leaves anything out."""
-        return any(self.asked[one.name] != one.default for one in self.filters)
+        return any(map(self._changed, self.filters))
+
+    @property
+    def query(self) -> str:
+        """The query string of what is asked for, without what is asked for anyway."""
+        return urlencode({one.name: self.asked[one.name] for one in self.fields if self._changed(one)})
+
+    def _changed(self, field: Filter) -> bool:
+        return self.asked[field.name] != field.default
 
     @property
     def has_form(self) -> bool:
@@ -175,18 +186,37 @@ class ListPage:
     @property
     def hidden(self) -> list[tuple[str, str]]:
         """Hidden fields that the form carries along."""
+        view = [("view", str(view.pk))] if self.views and (view := self.views.current) else []
+        return [*self._kept, *view]
+
+    @property
+    def _kept(self) -> list[tuple[str, str]]:
         kept = [*([self.tabs.name] if self.tabs else []), *self.kept]
         return [(name, self.request.GET[name]) for name in kept if name in self.request.GET]
 
     @property
     def whole(self) -> str:
         """The address of the list without a filter."""
-        return f"?{urlencode(self.hidden)}"
+        return f"?{urlencode(self._kept)}"
+
+    @property
+    def view_links(self) -> Iterator[dict[str, Any]]:
+        """The saved views with their addresses, and whether they are open, and asked for as they are kept."""
+        for view in self.views.rows if self.views else ():
+            address = f"{self.whole}&{view.query}&view={view.pk}".replace("?&", "?")
+            present = self.views is not None and view == self.views.current
+            yield {"view": view, "address": address, "open": present}
+
+    @property
+    def view_changed(self) -> bool:
+        """Whether the open view is asked for otherwise than it is kept."""
+        return bool(self.views and self.views.current and self.views.current.query != self.query)
 
     def address(self, **changes: str | None) -> str:
         """The address of the list's first page with changes in its query string; None takes out."""
         query = self.request.GET.copy()
-        for name, value in {"page": None, **changes}.items():
+        left_out = dict.fromkeys(self._left_out)
+        for name, value in {"page": None, **left_out, **changes}.items():
             if value is None:
                 query.pop(name, None)
             else:
@@ -209,7 +239,34 @@ class ListPage:
         try:
             return paginate(self.request, self._found(), PER_PAGE), ""
         except Invalid as error:
+            if self.views and self.views.current:
+                self._leave_out()
+                return paginate(self.request, self._found(), PER_PAGE), ""
             return paginate(self.request, []), translated(error.message)
+
+    @cached_property
+    def _left_out(self) -> dict[str, str]:
+        """What the list refuses of a saved view, with the reasons; `_leave_out` fills it."""
+        return {}
+
+    def _leave_out(self) -> None:
+        """Take what the list refuses out of what is asked, one by one."""
+        asked, self.asked = self.asked, {field.name: field.default for field in self.fields}
+        for name, value in asked.items():
+            accepted, self.asked = self.asked, {**self.asked, name: value}
+            try:
+                self._found()
+            except Invalid as error:
+                self.asked, self._left_out[name] = accepted, translated(error.message)
+
+    @property
+    def left_out(self) -> list[str]:
+        """Sentences about what an open view asks for and the list does not know (any more)."""
+        if self.views is None or self.refusal:
+            return []
+        gone = self.views.gone({field.name for field in self.fields})
+        sentence = _("%(reason)s It is left out of the view.")
+        return [*(sentence % {"reason": reason} for reason in self._left_out.values()), *gone]
 
     @property
     def page(self) -> Page[Any]:
@@ -235,7 +292,7 @@ class ListPage:
     def bulk_address(self) -> str:
         """The address for chosen rows; the answer leads back to the same list."""
         assert self.bulk is not None
-        return f"{self.bulk.address}?{self.request.GET.urlencode()}"
+        return f"{self.bulk.address}{self.address(page=self.request.GET.get('page'))}"
 
     @property
     def wants_file(self) -> bool:
@@ -289,6 +346,11 @@ def show(
     if listed.wants_file:
         return listed.csv(f"{opened.project.slug}-")
     status = 400 if listed.refusal else status
+    if opened.request.method == "POST" and listed.views and not listed.refusal:
+        query = listed.views.act(listed.query)
+        if query is not None:
+            return redirect(f"{opened.request.path}{listed.whole}&{query}".replace("?&", "?"))
+        status = 400
     return opened.render(template, section, status=status, list=listed, page=listed.page, **context)
 
 

@@ -26,6 +26,7 @@ from annotation.services import noted_reads
 from frontend.pages.shared.columns import record_column, subset_column
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import Empty, Filter, ListPage, show
+from frontend.pages.shared.saved_views import SavedViews
 from frontend.pages.work.reading import is_part, run
 from frontend.rendering.beside import beside
 from frontend.rendering.charts import strip
@@ -150,10 +151,11 @@ def _list(opened: ProjectPage) -> ListPage:
         file="trajectories",
         in_file=TRAJECTORY_CSV_COLUMNS,
         below=cells.strip_legend() if labels else "",
+        views=SavedViews(opened, "trajectories"),
     )
 
 
-@require_GET
+@require_http_methods(["GET", "POST"])
 def trajectories(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The trajectories of a project, filtered and in order; with labels, which is noted, when asked for."""
     opened = open_project(request, slug, TRAJECTORIES_VERB)
