@@ -25,6 +25,7 @@ from bench import (
     records,
     releases,
     requests,
+    second_person,
     suggestions,
 )
 from bench.client import Refused
@@ -46,9 +47,10 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "intervals": intervals.run,
     "ranks": ranks.run,
     "audits": audits.run,
+    "second_person": second_person.run,
     "workbench": workbench.run,
 }
-ON_SQLITE: Final = ("leaderboard", "intervals", "ranks", "audits", "workbench")
+ON_SQLITE: Final = ("leaderboard", "intervals", "ranks", "audits", "second_person", "workbench")
 
 
 def say(sentence: str) -> None:

@@ -35,6 +35,7 @@ from bench import (
     records,
     releases,
     requests,
+    second_person,
 )
 from bench.__main__ import TOPICS
 from bench.client import Client
@@ -138,6 +139,7 @@ def test_bench_requests_that_are_measured_are_answered(live_server: LiveServer) 
         (intervals, {"QUICK_STUDIES": 2, "QUICK_LARGE": 800}, [0.93, 0.97] * 4 + [1]),
         (ranks, {"QUICK_BOARDS": 1, "TASKS": ((1, 20),)}, [0.06]),
         (audits, {"QUICK_AUDITS": 1, "DRAWS": (50,), "MOST_DRAWS": 400}, [0.94, 0.95, 0, 0.6, 0]),
+        (second_person, {"ERRORS": (0.056,), "HARDER": (1,)}, [1.7, 0.5] * 2),
     ],
     ids=lambda value: value.__name__.removeprefix("bench.") if isinstance(value, ModuleType) else "",
 )

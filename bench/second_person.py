@@ -1,0 +1,185 @@
+"""The topic `second_person`: what a judge as the second reader saves, and how often labels are wrong then.
+
+Projects of 1,000 trajectories are simulated: the published HotpotQA labels four times over, what three models
+published of them as the judges, and two people who err on a known share of labels, either anywhere or three
+times as often where two judges err too. Who differs is decided rightly. The first trajectories are labelled
+by two people, the others as `core.scoring.second_person` says (docs/agreement.md, "One person beside judges",
+has the table). An audit of 300 draws then proves what it can. Without the published labels they are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from annotation.core.audits import drawing
+from annotation.core.audits.certificate import Draw, certificate
+from annotation.core.figures.measure import FloatArray, IntArray
+from annotation.core.scoring import Predictions, ReleasedLabels
+from annotation.core.scoring import second_person as core
+from annotation.core.scoring.labels import BoolArray, Labels
+from annotation.core.scoring.stack import JudgeLabels, stack
+from bench.installations import Stock
+from bench.intervals import Study
+from bench.records import PUBLISHED
+from bench.report import Limit, Report, Say, table
+from tests.fixtures.published_labels import MODELS, predictions, released_labels
+
+PROJECTS, QUICK_PROJECTS = 10, 1
+COPIES: Final = 4
+ERRORS: Final = (0.028, 0.056)
+"""The share of labels on which a person errs: 5.6 % is what an agreement of 89.1 % makes of two."""
+HARDER: Final = (1, 3)
+DRAWS: Final = 300
+MOST_LABELS, MOST_WRONG = 1.7, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of one project, after its first trajectories: labels a trajectory (`by_doubt`: without the
+    tenth that chance gives to two people), shares of wrong steps and outcomes, the steps' of `two` people
+    everywhere, and what the audit of the whole project proves."""
+
+    labels: float
+    by_doubt: float
+    wrong: float
+    outcomes: float
+    two: float
+    proved: float
+
+
+def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
+    """Simulate, print, compare with what is promised. No database takes part."""
+    known, judges = material()
+    rows = []
+    for first, error, harder in product(core.FITTED_AT, ERRORS, HARDER):
+        seeds = range(QUICK_PROJECTS if quick else PROJECTS)
+        each = [project(known, judges, first, error, harder, seed) for seed in seeds]
+        mean = {name: float(np.mean([getattr(one, name) for one in each])) for name in Found.__slots__}
+        what = f"{first} first, people err on {error:.1%} × {harder}"
+        say(f"second_person: {what} simulated")
+        report.line("second_person", first=first, error=error, harder=harder, **mean)
+        shares = (f"{mean[name]:.2%}" for name in ("wrong", "outcomes", "two", "proved"))
+        where = "three times" if harder > 1 else "as often"
+        rows.append(
+            (f"{first}", f"{error:.1%}", where, f"{mean['labels']:.2f}", f"{mean['by_doubt']:.2f}", *shares)
+        )
+        report.limit(Limit(f"labels a trajectory, {what}", mean["labels"], MOST_LABELS))
+        report.limit(Limit(f"percent of wrong steps, {what}", 100 * mean["wrong"], MOST_WRONG))
+    table(
+        "One person beside judges",
+        (
+            *("first", "people err", "where judges err", "labels a trajectory", "by doubt alone"),
+            *("wrong steps", "wrong outcomes", "of two people", "proved"),
+        ),
+        rows,
+    )
+
+
+def material() -> tuple[ReleasedLabels, list[JudgeLabels]]:
+    """True labels and judges: the published ones, else made ones of that shape."""
+    if PUBLISHED.is_file():
+        folder = PUBLISHED.parents[1]
+        known, said = released_labels(folder), [predictions(folder, model) for model in MODELS]
+    else:
+        rng = np.random.default_rng(1)
+        study = Study.drawn(rng, 1, 50)
+        record, _position = np.nonzero(study.inside)
+        known = ReleasedLabels.of_steps(
+            study.subset[record], study.task[record], record, study.truth[study.inside]
+        )
+        last = known.starts()[1:] - 1
+        known = replace(known, outcome=known.value[last])
+        read = [study.read(rng)[study.inside] for _ in MODELS]
+        said = [Predictions.constant(steps, steps[last]) for steps in read]
+    copied = _copied(known)
+    return copied, [
+        JudgeLabels(Predictions(*(np.tile(getattr(one, name), COPIES) for name in Predictions.__slots__)))
+        for one in said
+    ]
+
+
+def _copied(known: ReleasedLabels) -> ReleasedLabels:
+    """The same tasks several times over."""
+    record = np.concatenate([known.record + turn * known.n_records for turn in range(COPIES)])
+    subset, task = (np.tile(of[known.record], COPIES) for of in (known.subset, known.task))
+    found = ReleasedLabels.of_steps(subset, task, record, np.tile(known.value, COPIES))
+    return replace(found, outcome=np.tile(known.outcome, COPIES))
+
+
+def project(
+    known: ReleasedLabels, judges: list[JudgeLabels], first: int, error: float, harder: int, seed: int
+) -> Found:
+    """One project."""
+    rng = np.random.default_rng([seed, first, harder, round(error * 1_000)])
+    step_chance = error * _weight([one.said.steps for one in judges], known.value, harder)
+    outcome_chance = error * _weight([one.said.outcome for one in judges], known.outcome, harder)
+    one, other = (
+        Predictions.constant(
+            _erring(rng, known.value, step_chance), _erring(rng, known.outcome, outcome_chance)
+        )
+        for _ in range(2)
+    )
+    steps = np.where(one.steps == other.steps, one.steps, known.value).astype(np.int64)
+    outcome = np.where(one.outcome == other.outcome, one.outcome, known.outcome).astype(np.int64)
+    resolved = replace(known, value=steps, outcome=outcome)
+    complete = core.labelled_by_all(known, judges)
+    places = rng.permutation(np.flatnonzero(complete))
+    taught = np.zeros(known.n_records, dtype=bool)
+    taught[places[:first]] = True
+    told = stack(resolved, judges, taught)
+    assert told is not None
+    by = core.rule(resolved, told, (one, other), taught)
+    assert by is not None
+    doubt = core.doubts(known, told, one, by)
+    asked = core.needs_second(doubt, by) | ~complete
+    chance = np.array([core.drawn_for_two(seed, record) for record in range(known.n_records)])
+    later = ~taught
+    second = asked | chance | taught
+    final = np.where(second[known.record], steps, one.steps)
+    wrong = final != known.value
+    of_later = later[known.record]
+    final_outcome = np.where(second, outcome, one.outcome)
+    return Found(
+        labels=1 + float(second[later].mean()),
+        by_doubt=1 + float(asked[later].mean()),
+        wrong=float(wrong[of_later].mean()),
+        outcomes=float((final_outcome != known.outcome)[later].mean()),
+        two=float((steps != known.value)[of_later].mean()),
+        proved=_proved(known, wrong, doubt, seed),
+    )
+
+
+def _weight(said: list[Labels], truth: IntArray, harder: int) -> FloatArray:
+    """How much more often people err on each label, 1 on average."""
+    hard = np.sum([labels != truth for labels in said], axis=0) >= 2
+    weight = np.where(hard, float(harder), 1.0)
+    found: FloatArray = weight / weight.mean()
+    return found
+
+
+def _erring(rng: np.random.Generator, truth: IntArray, chance: FloatArray) -> IntArray:
+    other = (truth + 1 + rng.integers(1, 3, len(truth))) % 3 - 1
+    found: IntArray = np.where(rng.random(len(truth)) < chance, other, truth)
+    return found
+
+
+def _proved(known: ReleasedLabels, wrong: BoolArray, doubt: FloatArray, seed: int) -> float:
+    """The bound that an audit proves, once what it found is corrected."""
+    lengths = known.lengths()
+    steps = dict(enumerate(lengths.tolist()))
+    chances = drawing.chances(steps, dict(enumerate(doubt.tolist())))
+    count = np.bincount(known.record, weights=wrong, minlength=known.n_records).astype(np.int64)
+    drawn = drawing.draw(seed, chances, DRAWS)
+    seen = np.unique(drawn)
+    return certificate(
+        [Draw(at, "", chances[at], int(lengths[at]), int(count[at])) for at in drawn],
+        steps=known.n_steps,
+        corrected=int(count[seen].sum()),
+        audited_steps=int(lengths[seen].sum()),
+        mixed=True,
+    ).after
