@@ -21,7 +21,7 @@ STYLESHEETS: Final[dict[str, str]] = {
         steps-list palette
     """,
     "tables": "table bulk views heat plot scatter trend verdict",
-    "transcript": "message text structure message-menu source call result suggestions",
+    "transcript": "message text structure message-menu source call result suggestions run-strip",
     "workbench": "desk save panel tool find pin step controls reasons rail closing-reason keys mobile-bar",
     "review": "task annotator-labels case",
     "judges": "judge",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from annotation.models import Adjudication, Assignment, Trajectory
 from annotation.services import label
@@ -90,6 +91,43 @@ def test_workbench_goes_to_any_step_and_far_parts_make_room(
     saved(page)
     page.reload()
     expect(page.locator("[data-role=progress]")).to_have_text("97 of 1000")
+
+
+def strip(page: Page) -> Locator:
+    """The strip of all steps."""
+    return page.locator("[data-role=run-strip]")
+
+
+def test_strip_of_the_workbench_has_own_labels_and_goes_to_any_step(
+    cast: Cast, labelled: Assignment, visit: Callable
+) -> None:
+    page = open_as_ann(visit, cast, labelled)
+    plus = strip(page).locator(".is-plus")
+    expect(plus).to_have_attribute("d", re.compile(r"^(M[^M]+){97}$"))
+    area = strip(page).locator(".run-strip__marks")
+    width = (area.bounding_box() or {})["width"]
+    area.click(position={"x": 0.75 * width, "y": 9})
+    focus = page.locator(":focus")
+    expect(focus).to_have_attribute("data-step", re.compile("^1[45]"))
+    press(page, "-")
+    expect(strip(page).locator(".is-minus")).to_have_attribute("d", re.compile(r"^M7[45]\d\.5 9\.5V19$"))
+
+
+def test_strip_of_the_reading_view_goes_by_keys(cast: Cast, long: Trajectory, open_as: Callable) -> None:
+    page = open_as("admin", f"/p/bench/trajectories/{long.pk}/")
+    slider = page.get_by_role("slider", name="Steps of the run")
+    expect(slider).to_have_attribute("aria-valuetext", "Step 1 of 1000 · no label · calls a tool")
+    slider.press("End")
+    slider.press("ArrowLeft")
+    expect(slider).to_have_attribute("aria-valuetext", "Step 999 of 1000 · no label · calls a tool")
+    expect(page.locator(f"#m{LAST - 2}")).not_to_be_attached()
+    slider.press("Enter")
+    expect(page.locator(f"#m{LAST - 2}")).to_be_in_viewport()
+    assert nodes(page) < MOST_NODES
+    strip(page).get_by_role("link", name="Step 999").press("Tab")
+    page.evaluate("window.scrollTo({ top: 0, behavior: 'instant' })")
+    # it tells where one is
+    expect(strip(page).get_by_role("link", name="Step 1 of 1000")).to_be_visible()
 
 
 def test_reading_view_loads_what_is_scrolled_to_and_what_a_link_names(

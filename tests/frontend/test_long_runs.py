@@ -146,6 +146,42 @@ def test_part_of_a_trajectory_that_asks_first_holds_no_labels(cast: Cast) -> Non
     assert b"CANARY-BEN" in signed_in(cast.admin).get(f"{url}?at=300&only=run").content
 
 
+def strip_of(client: Client, url: str) -> dict[str, Any]:
+    """The data of the strip on a page."""
+    return json.loads(
+        client.get(url).content.decode().split('id="run-strip" type="application/json">')[1].split("<")[0]
+    )
+
+
+@pytest.mark.parametrize("page", ["reading", "workbench", "case", "record"])
+def test_strip_has_every_step_and_the_consensus_where_there_is_one(
+    cast: Cast, disputed: Any, page: str
+) -> None:
+    """It is the same whichever part is drawn. Labels of people are nowhere on it: the workbench and a case
+    colour it from what their scripts have."""
+    client, url = opened(cast, page, disputed)
+    strip = strip_of(client, url)
+    assert strip == strip_of(client, f"{url}?at=300")
+    assert strip["steps"] == [2] * STEPS
+    assert strip["calls"] == "1" * (STEPS - 1) + "0"
+    assert strip["labels"] == ("p" if page == "record" else "n") * STEPS
+    assert "run-strip" not in client.get(f"{url}?only=run").content.decode()
+
+
+def test_strip_shows_a_consensus_to_nobody_who_may_not_see_it(cast: Cast, disputed: Any) -> None:
+    client, record = opened(cast, "record", disputed)
+    row = disputed[0]
+    reading = reverse("frontend:trajectory", args=[cast.project.slug, row.pk])
+    assert set(strip_of(client, reading)["labels"]) == set(strip_of(client, record)["labels"]) == {"p"}
+    held = Membership.objects.get(user=cast.admin)
+    projects.set_roles(actor=OPERATOR, membership=held, is_admin=True, is_annotator=True)
+    import_records(cast.project, [make_record(9, steps=STEPS)], subset="more")
+    mine = claim(cast.admin, cast.project)
+    label_all(claim(cast.ben, cast.project), -1, outcome=-1)
+    own = reverse("frontend:trajectory", args=[cast.project.slug, mine.trajectory_id])
+    assert set(strip_of(client, own)["labels"]) == {"n"}
+
+
 def test_workbench_opens_where_the_work_goes_on(cast: Cast) -> None:
     import_records(cast.project, [make_record(steps=STEPS)])
     mine = claim(cast.ann, cast.project)

@@ -33,6 +33,7 @@ from frontend.pages.shared.common import page_of, person, whole_number
 from frontend.pages.shared.errors import status_of
 from frontend.pages.work.reading import finds, guidelines_of, is_part, pinned_question, reading, run
 from frontend.rendering.run_parts import RunParts, place_of
+from frontend.rendering.run_strip import run_strip
 
 VALUES = ((1, "plus"), (0, "zero"), (-1, "minus"))
 MOST_EVIDENCE = 50
@@ -88,6 +89,7 @@ def _page(
         notes=_notes(shown) | ({refused["index"]: refused["note"]} if refused else {}),
         notices=messages.get_messages(request),
         state=case.state(row=row, reader=opened.user, shown=shown),
+        strip=run_strip(shown.transcript, steps),
         nav=None,
         **read,
         **reading(row.trajectory, shown.transcript, read["parts"]),

@@ -27,6 +27,7 @@ from frontend.rendering import markdown
 from frontend.rendering.beside import beside
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.identity import title_of
+from frontend.rendering.run_strip import run_strip
 from frontend.rendering.structure import only_text
 
 
@@ -66,6 +67,7 @@ def _read(
         title = _("Trajectory of the release")
         return opened.render("evaluation/sealed_record.html", "releases", 403, title=title, trail=trail)
     items = {one.step.message_index: one for one in found.steps if one.step}
+    steps = [one.step for one in found.steps if one.step]
     frozen = ShownFrozenRecord(
         opened.project.slug,
         release.version,
@@ -87,7 +89,8 @@ def _read(
         items=items,
         differing=" ".join(map(str, found.differing)) if row is not None else "",
         step_template="frontend/evaluation/predicted_step.html",
-        **run(opened.request, found.transcript, [one.step for one in found.steps if one.step]),
+        strip=run_strip(found.transcript, steps, {index: one.released for index, one in items.items()}),
+        **run(opened.request, found.transcript, steps),
         **beside(found.transcript),
         may_open=found.trajectory is not None and opened.may("trajectory.list"),
     )

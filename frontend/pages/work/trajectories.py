@@ -32,6 +32,7 @@ from frontend.rendering.beside import beside
 from frontend.rendering.charts import strip
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.identity import title_of
+from frontend.rendering.run_strip import run_strip
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import badge_kind, percent, state_name
 
@@ -250,10 +251,12 @@ def atif(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def laid_out(request: HttpRequest, shown: side_by_side.SideBySide) -> dict[str, Any]:
     """The context of a trajectory's partials, with the labels of each step beside its message."""
     items = {item.step.message_index: item for item in shown.steps if item.step}
+    steps = [item.step for item in shown.steps if item.step]
     return {
         "shown": shown,
         "trajectory": shown.trajectory,
         "items": items,
-        **run(request, shown.transcript, [item.step for item in shown.steps if item.step]),
+        "strip": run_strip(shown.transcript, steps, {index: item.consensus for index, item in items.items()}),
+        **run(request, shown.transcript, steps),
         **beside(shown.transcript),
     }

@@ -24,6 +24,7 @@ from annotation.reports.work.workbench import Workbench
 from annotation.reports.work.workbench import workbench as workbench_report
 from frontend.pages.shared.common import image_response, page_of, person
 from frontend.pages.work.reading import finds, guidelines_shown, is_part, pinned_question, reading, run
+from frontend.rendering.run_strip import run_strip
 
 UNSAID = {**label_json(-1, None), "after_user_turn": False}
 """What the script takes for granted of a step."""
@@ -58,6 +59,7 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
         **guidelines_shown(bench.guidelines),
         state=_state(bench),
         suggestions=_offers_suggestions(bench),
+        strip=run_strip(bench.transcript, bench.steps),
         nav=None,
         **shown,
         **reading(assignment.trajectory, bench.transcript, shown["parts"]),

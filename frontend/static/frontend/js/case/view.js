@@ -5,7 +5,8 @@
  */
 
 import { byRole, el, makeWords, setAttribute, setText, whenIdle } from "../lib/dom.js";
-import { kindOf, signOf } from "../workbench/view/step_text.js";
+import { drawStrip, hasStrip } from "../lib/run_strip.js";
+import { kindOf, letterOf, signOf } from "../workbench/view/step_text.js";
 import { effectOf } from "./effects.js";
 
 /** @typedef {import("../workbench/state/propagation_preview.js").Value} Value */
@@ -83,8 +84,10 @@ export function rootOf(item) {
   const chosen = item.card ? originField(item, "root")?.value : item.said.root;
   return chosen || chosen === 0 ? Number(chosen) : item.said.named;
 }
+/** @param {Item} item */
+const open = (item) => item.disputed && valueOf(item) === null;
 /** Items that are disputed and not decided yet. */
-export const undecided = () => items.filter((item) => item.disputed && valueOf(item) === null);
+export const undecided = () => items.filter(open);
 
 /** So many steps of an error are named one by one; of more, those that follow each other as a range. */
 const EACH_NUMBER = 12;
@@ -203,6 +206,9 @@ export function drawErrors(texts) {
 export function drawProgress() {
   const all = items.filter((item) => item.disputed).length;
   setText(progress, words("progress", { done: all - undecided().length, all }));
+  if (!hasStrip) return;
+  const letters = items.slice(0, -1).map((item) => (open(item) ? "d" : letterOf(valueOf(item))));
+  drawStrip(letters.join(""));
 }
 
 /** The focused item, on the page, in the rail and in the bar of narrow screens. @param {number} at */

@@ -251,7 +251,9 @@ function messageIn({ pathname, hash }) {
 /** @param {number} index */
 async function show(index) {
   const message = await reach(index);
-  if (message) settleOn(message);
+  if (!message) return;
+  settleOn(message);
+  message.focus({ preventScroll: true }); // as the browser does for a message that is there already
 }
 
 function followHash() {

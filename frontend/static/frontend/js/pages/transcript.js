@@ -8,6 +8,7 @@ import { get } from "../lib/api.js";
 import { el, makeWords, setText } from "../lib/dom.js";
 import { markAsked } from "../lib/finds.js";
 import { whenPartsChange } from "../lib/run_parts.js";
+import "../lib/run_strip.js";
 
 /** @typedef {string | TreeElement} TreeNode */
 /** @typedef {[string, ...(string | TreeElement)[]]} TreeElement  a tag and what stands in it */

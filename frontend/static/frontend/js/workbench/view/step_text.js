@@ -14,6 +14,8 @@ const SIGNS = { 1: "+1", 0: "0", "-1": "−1" };
 
 /** @param {Value | null} value */
 export const signOf = (value) => (value === null ? "–" : (SIGNS[value] ?? "–"));
+/** The letter of a label in the strip of the run. @param {Value | null} value */
+export const letterOf = (value) => kindOf(value).charAt(0);
 /** @param {Value | null} value */
 export const kindOf = (value) => (value === null ? "none" : (MARK_KINDS[value] ?? "none"));
 

@@ -5,12 +5,13 @@
  */
 
 import { byRole, makeWords, setAttribute, setText } from "../../lib/dom.js";
+import { drawStrip, hasStrip } from "../../lib/run_strip.js";
 import { nameCaps, nameShortcut } from "../help.js";
 import { makeRenderQueue } from "./render_queue.js";
 import { closedRun, isRoot } from "../state/propagation_preview.js";
 import { confirmable, focused, labelAt } from "../state/selectors.js";
 import { drawLabel, makeRenderer } from "./step_renderer.js";
-import { makeStepText } from "./step_text.js";
+import { letterOf, makeStepText } from "./step_text.js";
 import { labelControls, stepView } from "./step_view.js";
 
 /** @typedef {import("../state/reducer.js").State} State */
@@ -261,6 +262,7 @@ function wholeView(words) {
   return (state) => {
     const done = state.results.filter((result) => result.value !== null).length;
     setText(progress, words("progress", { done, all: state.results.length }));
+    if (hasStrip) drawStrip(state.results.map(({ value }) => letterOf(value)).join(""));
     for (const button of marks) {
       const on = state.marks[button.dataset.action === "mark_broken" ? "broken" : "needs_discussion"];
       setAttribute(button, "aria-pressed", String(on));
