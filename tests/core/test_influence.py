@@ -7,18 +7,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, sem, t
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.core.figures.measure import FEW_TASKS, MIN_TASKS, NO_PAIRS, ONE_LABEL
-from annotation.core.influence.arm_figures import (
-    MDE_FACTOR,
-    LabelPairTables,
-    ResampledMeasure,
-    difference,
-    estimates,
-    shares_of,
-)
+from annotation.core.agreement import LabelTable, count_steps, summarise
+from annotation.core.figures.measure import FEW_DIFFER, FEW_TASKS, MIN_TASKS, NO_PAIRS, NO_SPREAD, ONE_LABEL
+from annotation.core.influence.arm_figures import ArmMeasure, LabelPairTables, difference, estimates
 from annotation.core.influence.label_changes import NO_MAJORITY, changes, majority
 
 Numbers = npt.NDArray[np.int64]
@@ -33,14 +27,14 @@ def labels(rng: np.random.Generator, tasks: int, *, same: float, stratum: int = 
     return np.column_stack([task % 2, task, np.full(len(task), stratum), a, b])
 
 
-def figure(rows: Numbers, seed: int | None = 1) -> tuple[ResampledMeasure, ResampledMeasure]:
-    return estimates(LabelPairTables.of(rows), None if seed is None else np.random.default_rng(seed))
+def figure(rows: Numbers) -> tuple[ArmMeasure, ArmMeasure]:
+    return estimates(LabelPairTables.of(rows))
 
 
 def test_agreement_and_kappa_are_those_of_sklearn() -> None:
     rows = labels(np.random.default_rng(3), 40, same=0.7)
 
-    agreement, kappa = figure(rows, seed=None)
+    agreement, kappa = figure(rows)
 
     assert agreement.measure.value == pytest.approx(float((rows[:, 3] == rows[:, 4]).mean()))
     assert kappa.measure.value == pytest.approx(cohen_kappa_score(rows[:, 3], rows[:, 4]))
@@ -51,13 +45,35 @@ def test_strata_are_weighed_by_how_much_they_hold() -> None:
     rng = np.random.default_rng(4)
     one, other = labels(rng, 30, same=0.9), labels(rng, 10, same=0.4, stratum=1)
 
-    _agreement, kappa = figure(np.concatenate([one, other]), seed=None)
+    _agreement, kappa = figure(np.concatenate([one, other]))
 
     mean = (
         cohen_kappa_score(one[:, 3], one[:, 4]) * len(one)
         + cohen_kappa_score(other[:, 3], other[:, 4]) * len(other)
     ) / (len(one) + len(other))
     assert kappa.measure.value == pytest.approx(mean)
+
+
+def test_intervals_are_those_of_the_agreement_page_for_the_same_labels() -> None:
+    """Three people, of whom any two may meet, label the steps of 30 tasks in two subsets."""
+    rng = np.random.default_rng(12)
+    given, pairs = [], []
+    for task in range(30):
+        who = sorted(rng.choice(3, size=2, replace=False).tolist())
+        for step in range(5):
+            values = [int(rng.choice([-1, 0, 1], p=[0.3, 0.2, 0.5])) for _ in who]
+            values[1] = values[0] if rng.random() < 0.6 else values[1]
+            given += [
+                (task, step, one, value, task, task % 2, 5) for one, value in zip(who, values, strict=True)
+            ]
+            pairs.append((task % 2, task, who[0] * 3 + who[1], *values))
+
+    of_agreement = summarise(count_steps(LabelTable.of(np.array(given)))).figures
+    for name, found in zip(("percent_agreement", "kappa"), figure(np.array(pairs)), strict=True):
+        expected = of_agreement[name]
+        assert found.measure.value == pytest.approx(expected.value)
+        assert found.measure.n == expected.n
+        assert found.measure.ends == pytest.approx(expected.ends)
 
 
 def linearised_se(rows: Numbers) -> float:
@@ -78,18 +94,61 @@ def test_standard_error_is_that_of_a_ratio_over_clusters() -> None:
     one = labels(np.random.default_rng(5), 120, same=0.8)
     other = labels(np.random.default_rng(6), 90, same=0.6)
 
-    found = difference(figure(one, 1)[0], figure(other, 2)[0])
+    found = difference(figure(one)[0], figure(other)[0])
 
     expected = math.hypot(linearised_se(one), linearised_se(other))
-    assert found.se == pytest.approx(expected, rel=0.1)  # 1,000 resamples know an SE to about 2 %
-    assert found.mde == pytest.approx((norm.ppf(0.975) + norm.ppf(0.8)) * found.se)
-    assert pytest.approx(norm.ppf(0.975) + norm.ppf(0.8)) == MDE_FACTOR
+    assert found.se == pytest.approx(expected, rel=0.04)  # m / (m − 1), with 45 tasks or more in a subset
+    # nearly normal with 210 tasks
+    assert found.mde == pytest.approx((norm.ppf(0.975) + norm.ppf(0.8)) * found.se, rel=0.02)
+
+
+def test_difference_of_means_has_the_interval_of_plain_statistics() -> None:
+    """Tasks of four steps in one subset: shares are means of their tasks' shares, and so is the difference;
+    Student's interval with the standard errors of means by scipy, widened as a jackknife's are."""
+    rng = np.random.default_rng(13)
+    arms = [rng.integers(0, 5, size=size) for size in (24, 40)]
+
+    def rows(hits: Numbers) -> Numbers:
+        same = (np.arange(4) < hits[:, None]).ravel()
+        task = np.repeat(np.arange(len(hits)), 4)
+        zero = np.zeros_like(task)
+        return np.column_stack([zero, task, zero, np.where(same, 1, -1), np.ones_like(task)])
+
+    found = difference(*(figure(rows(hits))[0] for hits in arms))
+
+    means = [hits / 4 for hits in arms]
+    widened = [sem(one) * len(one) / (len(one) - 1) for one in means]
+    parts = np.concatenate(
+        [(one - one.mean()) * np.sqrt(len(one) / (len(one) - 1)) / (len(one) - 1) for one in means]
+    )
+    freedom = min(62, 2 * (parts**2).sum() ** 2 / (parts**4).sum())
+    assert found.se == pytest.approx(math.hypot(*widened))
+    value = means[0].mean() - means[1].mean()
+    assert found.measure.value == pytest.approx(value)
+    assert found.measure.ends == pytest.approx(t.interval(0.95, freedom, loc=value, scale=found.se))
+    assert found.mde == pytest.approx((t.ppf(0.975, freedom) + t.ppf(0.8, freedom)) * found.se)
+
+
+def test_difference_without_a_spread_or_carried_by_few_tasks_has_no_interval() -> None:
+    def rows(right: list[bool]) -> Numbers:
+        task = np.arange(len(right))
+        zero = np.zeros_like(task)
+        return np.column_stack([zero, task, zero, np.where(right, 1, -1), np.ones_like(task)])
+
+    alike = figure(rows([True] * 30))[0]
+    one_apart = figure(rows([False] + [True] * 29))[0]
+
+    for other, why in ((alike, NO_SPREAD), (one_apart, FEW_DIFFER)):
+        found = difference(other, alike)
+        assert found.measure.interval is not None
+        assert (found.measure.interval.reason, found.mde_reason) == (why, why)
+        assert (found.se, found.mde) == (None, None)
 
 
 def test_detectable_effect_shrinks_with_the_square_root_of_the_tasks() -> None:
     def mde(tasks: int) -> float:
-        one = figure(labels(np.random.default_rng(7), tasks, same=0.8), 1)[0]
-        other = figure(labels(np.random.default_rng(8), tasks, same=0.6), 2)[0]
+        one = figure(labels(np.random.default_rng(7), tasks, same=0.8))[0]
+        other = figure(labels(np.random.default_rng(8), tasks, same=0.6))[0]
         found = difference(one, other).mde
         assert found is not None
         return found
@@ -127,12 +186,10 @@ def test_interval_covers_the_influence_that_was_put_in() -> None:
     for _ in range(repeats):
         exposed, looks = world(rng, 60, moved=0.4)
         sealed, _looks = world(rng, 60, moved=0.0)
-        found = difference(
-            estimates(LabelPairTables.of(exposed), rng)[0], estimates(LabelPairTables.of(sealed), rng)[0]
-        ).measure.interval
+        found = difference(figure(exposed)[0], figure(sealed)[0]).measure.interval
         assert found is not None and found.low is not None and found.high is not None
         covered += found.low <= truth <= found.high
-        share = changes(looks, rng=rng).followed.interval
+        share = changes(looks).followed.interval
         assert share is not None and share.low is not None and share.high is not None
         followed += share.low <= 0.4 <= share.high
 
@@ -145,14 +202,14 @@ def test_effects_are_found_as_often_as_the_detectable_one_promises() -> None:
     rng = np.random.default_rng(10)
     for _ in range(repeats):
         one, other = (labels(rng, 50, same=same) for same in (0.72, 0.6))
-        result = difference(figure(one, 1)[0], figure(other, 2)[0])
+        result = difference(figure(one)[0], figure(other)[0])
         bounds = result.measure.interval
         assert bounds is not None and bounds.low is not None and result.mde is not None
         found += bounds.low > 0
         mdes.append(result.mde)
 
     truth = (0.72 - 0.6) * 2 / 3  # whoever does not copy is right by chance in one case of three
-    power = norm.cdf(truth / (np.mean(mdes) / MDE_FACTOR) - norm.ppf(0.975))
+    power = norm.cdf(truth / (np.mean(mdes) / (norm.ppf(0.975) + norm.ppf(0.8))) - norm.ppf(0.975))
     assert found / repeats == pytest.approx(power, abs=0.22)
 
 
@@ -191,9 +248,15 @@ def test_interval_and_detectable_effect_need_20_tasks() -> None:
 
 
 def test_task_without_units_is_none_of_a_shares_tasks() -> None:
-    (found,) = shares_of([[1] * 19 + [0] * 9], [2] * 19 + [0] * 9, [0] * 28, empty="none")
+    """Nobody follows what they have said already: 19 tasks with a difference are too few."""
+    apart = [(0, task, 1, final, -1) for task in range(19) for final in (1, -1)]
+    agreed = [(0, task, 1, 1, 1) for task in range(19, 28)]
 
-    assert (found.measure.value, found.measure.n, found.n_tasks) == (0.5, 38, 19)
+    found = changes(apart + agreed)
+
+    assert (found.followed.value, found.followed.n) == (0.5, 38)
+    assert found.followed.interval is not None and found.followed.interval.reason == FEW_TASKS
+    assert found.changed.interval is not None and found.changed.interval.low is not None
 
 
 # ── Which way labels moved ────────────────

@@ -40,6 +40,9 @@ def test_experiment_shows_arms_differences_and_moves(browse, cast, at, text):
     assert (moved.changed.value, moved.towards.value, moved.away.value) == (0.25, 0.25, 0.0)
     for name in ("severe", "strict", "kind"):
         assert name in page
+    assert "All intervals on this page are for these annotators" in page
+    assert "– : fewer than 30 labels." in page
+    assert [row.name for row in response.context["annotators"].rows] == ["Ann", "Ben"]
     assert "No trajectory has been disputed so far" not in page and "of the disputes" in page
 
 

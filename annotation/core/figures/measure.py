@@ -22,7 +22,6 @@ MIN_TASKS: Final = 20
 """Of fewer tasks there is no interval."""
 FEW_TASKS: Final = translatable("an interval needs at least 20 tasks")
 NOT_RESAMPLED: Final = translatable("no interval was asked for")
-UNSTABLE: Final = translatable("it is undefined in too many of the resamples")
 ONE_TASK: Final = translatable("without one of the tasks it would be undefined")
 FEW_DIFFER: Final = translatable("too few of the tasks differ for an interval")
 NO_SPREAD: Final = translatable("every task gives the same figure")

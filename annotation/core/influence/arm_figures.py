@@ -1,39 +1,34 @@
 """Influence of judges' suggestions on people: figures of one arm of the experiment, and differences of arms.
 
-Everything is a function of sums over tasks, as in `summary`, and resampled by tasks within subsets. Arms
-hold different tasks, which makes them independent: resamples of two arms are drawn apart and subtracted.
+Everything is a function of sums over tasks, with the intervals that agreement has: the delete-one-task
+jackknife within subsets (core.figures.intervals). Arms hold different tasks, which makes them independent: a
+difference has the influences of both, and each arm's subsets are strata of their own.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.pair_sums import headline
 from annotation.core.figures.confusion import SIZE, confusion_by
 from annotation.core.figures.figure import Figure
+from annotation.core.figures.intervals import LEAST_FREEDOM, LEAST_VARIANCE, UPPER, Estimates, freedom, joined
 from annotation.core.figures.measure import (
+    FEW_DIFFER,
     FEW_TASKS,
     MIN_TASKS,
-    NOT_RESAMPLED,
-    UNSTABLE,
+    NO_SPREAD,
     FloatArray,
+    IntArray,
     Interval,
     Measure,
-    divide,
 )
 from annotation.core.i18n import translatable
-from annotation.core.influence.bootstrap import (
-    interval,
-    resampled_sums,
-    task_weights,
-)
-
-MDE_FACTOR: Final = 1.959963984540054 + 0.8416212335729143
-"""z of 97.5 % and of 80 %: two-sided at 5 %, found with a power of 80 %."""
+from annotation.core.influence.effects import POWER
 
 NOT_RANDOMISED: Final = translatable("the tasks were not randomised, so there are no arms to compare")
 FEW_TO_TELL: Final = translatable("fewer than 20 tasks")
@@ -68,12 +63,20 @@ class LabelPairTables:
 
 
 @dataclass(frozen=True, slots=True)
-class ResampledMeasure:
-    """A figure with what a difference of two needs: its resamples (empty without any), and its tasks."""
+class ArmMeasure:
+    """A figure with what a difference of two needs: the `influence` of each task and its `stratum`, both
+    (tasks,). `usable`: the figure stays defined without any of them; `percent`: it is a share."""
 
     measure: Measure
-    resamples: FloatArray
-    n_tasks: int
+    influence: FloatArray
+    stratum: IntArray
+    usable: bool
+    percent: bool
+
+    @property
+    def n_tasks(self) -> int:
+        """The number of tasks."""
+        return len(self.stratum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,72 +93,32 @@ class ArmDifference:
     mde_reason: str = ""
 
 
-def estimates(
-    tables: LabelPairTables, rng: np.random.Generator | None = None
-) -> tuple[ResampledMeasure, ResampledMeasure]:
+def estimates(tables: LabelPairTables) -> tuple[ArmMeasure, ArmMeasure]:
     """The share of equal labels, and Cohen's κ (undefined where one label only was used)."""
     total = tables.counts.sum(axis=0)
-    drawn = _draw(tables.counts, tables.subset, rng)
+    left = total - tables.counts if tables.n_tasks >= MIN_TASKS else None
+    stratum = joined(tables.subset)
 
-    def one(figure: Figure) -> ResampledMeasure:
-        measure = figure.measure(float(headline(figure, total)), float(figure.n(total).sum()))
-        return _resampled(measure, tables.n_tasks, None if drawn is None else headline(figure, drawn))
+    def one(figure: Figure) -> ArmMeasure:
+        value = headline(figure, total)
+        without = None if left is None else headline(figure, left)
+        found = Estimates.of(figure, value, without, stratum)
+        (measure,) = found.measures(figure.n(total).sum())
+        if measure.value is None:
+            measure = replace(measure, interval=None)
+        return ArmMeasure(measure, found.influence[0], stratum, bool(found.usable[0]), figure.percent)
 
     return one(FIGURES["percent_agreement"]), one(FIGURES["kappa"])
 
 
-def _draw(
-    sums: FloatArray, subset: npt.NDArray[np.int64], rng: np.random.Generator | None
-) -> FloatArray | None:
-    """Resamples of sums per task (tasks, …) → (RESAMPLES, …); None where there is no interval anyway."""
-    if rng is None or len(subset) < MIN_TASKS:
-        return None
-    return np.concatenate([resampled_sums(weights, sums) for weights in task_weights(subset, rng)])
+def difference(one: ArmMeasure, other: ArmMeasure) -> ArmDifference:
+    """`one` minus `other`, of two arms whose tasks differ: symmetric, by Student's t, with the degrees of
+    freedom of all influences together.
 
-
-def shares_of(
-    hits: Sequence[npt.ArrayLike],
-    units: npt.ArrayLike,
-    subset: npt.ArrayLike,
-    *,
-    empty: str,
-    rng: np.random.Generator | None = None,
-) -> list[ResampledMeasure]:
-    """Shares Σ hits / Σ units of the same units, from sums per task (tasks,), in the same resamples;
-    undefined, for the reason `empty`, without units."""
-    sums = np.column_stack([np.asarray(one, dtype=np.float64) for one in (*hits, units)])
-    there = sums[:, -1] > 0  # a task without a unit says nothing about the share and is not counted
-    of_task, sums = np.asarray(subset, dtype=np.int64)[there], sums[there]
-    *found, n = sums.sum(axis=0)
-    drawn = _draw(sums, of_task, rng)
-
-    def one(place: int, hit: float) -> ResampledMeasure:
-        measure = Measure(float(hit / n), int(n)) if n else Measure(None, 0, empty)
-        resamples = None if drawn is None else divide(drawn[:, place], drawn[:, -1])
-        return _resampled(measure, len(of_task), resamples)
-
-    return [one(place, hit) for place, hit in enumerate(found)]
-
-
-def _resampled(measure: Measure, n_tasks: int, resamples: FloatArray | None) -> ResampledMeasure:
-    """A figure with its interval."""
-    nothing = np.zeros(0)
-    if measure.value is None:
-        return ResampledMeasure(measure, nothing, n_tasks)
-    if resamples is None:
-        why = FEW_TASKS if n_tasks < MIN_TASKS else NOT_RESAMPLED
-        return ResampledMeasure(replace(measure, interval=Interval(None, None, why)), nothing, n_tasks)
-    return ResampledMeasure(replace(measure, interval=interval(resamples, n_tasks)), resamples, n_tasks)
-
-
-def difference(one: ResampledMeasure, other: ResampledMeasure) -> ArmDifference:
-    """`one` minus `other`, of two arms whose tasks differ; interval from the differences of the resamples.
-
-    The minimum detectable effect is (z_.975 + z_.8) × SE, about 2.8 standard errors: H. S. Bloom, "Minimum
-    detectable effects: a simple way to report the statistical power of experimental designs", Evaluation
-    Review 19 (1995). SE is the standard deviation of the difference over resamples of tasks within subsets.
-    Undefined, with a reason, when either arm has fewer than 20 tasks. A figure whose resamples are undefined
-    too often has neither an SE nor an interval.
+    The minimum detectable effect is (t of 97.5 % + t of 80 %) × SE: H. S. Bloom, "Minimum detectable effects:
+    a simple way to report the statistical power of experimental designs", Evaluation Review 19 (1995).
+    Undefined, with a reason, when either arm has fewer than 20 tasks, when a figure would be undefined
+    without one of its tasks, or when too few tasks differ.
     """
     n = one.measure.n + other.measure.n
     if one.measure.value is None or other.measure.value is None:
@@ -163,16 +126,26 @@ def difference(one: ResampledMeasure, other: ResampledMeasure) -> ArmDifference:
         reason = lacking.measure.reason or NO_DIFFERENCE
         return ArmDifference(Measure(None, n, reason), None, None, reason)
     value = one.measure.value - other.measure.value
-    fewest = min(one.n_tasks, other.n_tasks)
-    if fewest < MIN_TASKS:
-        bounds = Interval(None, None, FEW_TASKS)
-        return ArmDifference(Measure(value, n, "", bounds), None, None, FEW_TO_TELL)
-    if not len(one.resamples) or not len(other.resamples):
-        bounds = Interval(None, None, NOT_RESAMPLED)
-        return ArmDifference(Measure(value, n, "", bounds), None, None, NOT_RESAMPLED)
-    apart = one.resamples - other.resamples
-    bounds = interval(apart, fewest)
-    if bounds.low is None:
-        return ArmDifference(Measure(value, n, "", bounds), None, None, UNSTABLE)
-    se = float(np.nanstd(apart, ddof=1))
-    return ArmDifference(Measure(value, n, "", bounds), se, MDE_FACTOR * se)
+
+    def without(why: str, mde_reason: str = "") -> ArmDifference:
+        bounds = Interval(None, None, why)
+        return ArmDifference(Measure(value, n, "", bounds), None, None, mde_reason or why)
+
+    if min(one.n_tasks, other.n_tasks) < MIN_TASKS:
+        return without(FEW_TASKS, FEW_TO_TELL)
+    if not (one.usable and other.usable):
+        lacking = other if one.usable else one
+        return without(lacking.measure.interval.reason if lacking.measure.interval else NO_DIFFERENCE)
+    influence = np.concatenate([one.influence, other.influence])
+    stratum = np.concatenate([one.stratum, other.stratum + 1 + one.stratum.max()])
+    variance = float((influence**2).sum())
+    if variance < LEAST_VARIANCE:
+        return without(NO_SPREAD)
+    degrees = float(freedom(influence, stratum))
+    if degrees < LEAST_FREEDOM:
+        return without(FEW_DIFFER)
+    se = float(np.sqrt(variance))
+    found, missed = scipy.special.stdtrit(degrees, (UPPER, POWER))
+    most = 1.0 if one.percent else 2.0  # shares lie in 0 … 1, κ in −1 … 1
+    ends = Interval(max(value - found * se, -most), min(value + found * se, most))
+    return ArmDifference(Measure(value, n, "", ends), se, float(found + missed) * se)

@@ -8,15 +8,42 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.figures.measure import Measure
-from annotation.core.i18n import translatable
-from annotation.core.influence.arm_figures import shares_of
+from annotation.core.figures.figure import Figure, by_name
+from annotation.core.figures.intervals import estimates, joined
+from annotation.core.figures.measure import FloatArray, IntArray, Measure, divide
+from annotation.core.i18n import Translatable, translatable
 
 NO_MAJORITY: Final = 2
 """Stands for a missing majority, or a judge's missing label: no label has this value."""
 
 NONE_EXPOSED: Final = translatable("no label was given before its suggestions were seen")
 NONE_APART: Final = translatable("no label differed from the suggestions when they were seen")
+
+
+LABELS, CHANGED, TOWARDS, AWAY, NEITHER, APART = range(6)
+"""The columns of counts by task; APART: labels that differed from the suggestion."""
+
+
+def _share(name: str, title: Translatable, hits: int, units: int, empty: str) -> Figure:
+    """The share of `hits` among `units`, by their columns."""
+    return Figure(
+        name,
+        title,
+        Translatable(),
+        lambda sums: divide(sums[..., hits], sums[..., units]),
+        lambda sums: sums[..., units],
+        empty=empty,
+        percent=True,
+    )
+
+
+WAYS: Final = by_name(
+    _share("changed", translatable("Changed"), CHANGED, LABELS, NONE_EXPOSED),
+    _share("towards", translatable("Towards"), TOWARDS, LABELS, NONE_EXPOSED),
+    _share("away", translatable("Away"), AWAY, LABELS, NONE_EXPOSED),
+    _share("neither", translatable("Neither"), NEITHER, LABELS, NONE_EXPOSED),
+)
+FOLLOWED: Final = by_name(_share("followed", translatable("Followed"), TOWARDS, APART, NONE_APART))
 
 
 def majority(values: Iterable[int | None]) -> int:
@@ -45,31 +72,35 @@ class ChangeShares:
     followed: Measure
 
 
-def changes(rows: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> ChangeShares:
+def changes(rows: npt.ArrayLike) -> ChangeShares:
     """From rows (n, 5): subset, task, blind value, final value, what was suggested (or NO_MAJORITY)."""
     of_subset, of_task, blind, final, suggested = np.asarray(rows, dtype=np.int64).reshape(-1, 5).T
     told = suggested != NO_MAJORITY
     before, after = np.abs(blind - suggested), np.abs(final - suggested)
     changed = blind != final
     towards, away = told & (after < before), told & (after > before)
+    columns = [  # in the order of their numbers above
+        np.ones(len(blind), dtype=bool),
+        changed,
+        towards,
+        away,
+        changed & ~towards & ~away,
+        told & (blind != suggested),
+    ]
     _, first, task = np.unique(of_task, return_index=True, return_inverse=True)
-    subset = of_subset[first]
-
-    def shares(hits: list[npt.NDArray[np.bool_]], units: npt.NDArray[np.bool_], empty: str) -> list[Measure]:
-        def by_task(which: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-            return np.bincount(task.reshape(-1)[which], minlength=len(first))
-
-        sums = [by_task(hit & units) for hit in hits]
-        return [one.measure for one in shares_of(sums, by_task(units), subset, empty=empty, rng=rng)]
-
-    every = np.ones(len(blind), dtype=bool)
-    ways = shares([changed, towards, away, changed & ~towards & ~away], every, NONE_EXPOSED)
-    (followed,) = shares([towards], told & (blind != suggested), NONE_APART)
-    return ChangeShares(
-        labels=len(blind),
-        changed=ways[0],
-        towards=ways[1],
-        away=ways[2],
-        neither=ways[3],
-        followed=followed,
+    sums: FloatArray = np.stack(
+        [np.bincount(task.reshape(-1), weights=one, minlength=len(first)) for one in columns],
+        axis=-1,
+        dtype=np.float64,
     )
+    subset = of_subset[first]
+    apart = sums[:, APART] > 0  # a task without a unit says nothing about the share
+    found = _measures(WAYS, sums, subset) | _measures(FOLLOWED, sums[apart], subset[apart])
+    return ChangeShares(labels=len(blind), **found)
+
+
+def _measures(figures: dict[str, Figure], sums: FloatArray, subset: IntArray) -> dict[str, Measure]:
+    """Each figure of sums by task, (tasks, columns)."""
+    total = sums.sum(axis=0)
+    every = estimates(figures, sums, joined(subset))
+    return {name: one.measures(one.figure.n(total))[0] for name, one in every.items()}

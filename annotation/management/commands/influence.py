@@ -6,6 +6,7 @@ from typing import Any
 from annotation.core.influence.arm_figures import ArmDifference
 from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
+from annotation.reports.influence.annotator_effects import AnnotatorEffect
 from annotation.reports.influence.experiment_report import ExperimentReport, TestedContrast
 from annotation.reports.influence.report import ComparisonLine, Contrast, Influence, as_json
 from annotation.reports.shared.label_changes import ChangeRates
@@ -59,6 +60,8 @@ class Command(OperatorCommand):
             self.stdout.write(f"differences: –  ({report.reason})")
         for rates in report.change_rates:
             self._change_rates(rates)
+        for one in report.annotators:
+            self._annotator(one)
 
     def _trial(self, trial: ExperimentReport) -> None:
         look = trial.look
@@ -88,6 +91,13 @@ class Command(OperatorCommand):
         self.stdout.write(f"{rates.unit} labels after a look, against {against} (n = {changes.labels:,})")
         for name in ("changed", "towards", "away", "neither", "followed"):
             self.stdout.write(f"    {name:<10}{measure_text(getattr(changes, name))}")
+
+    def _annotator(self, one: AnnotatorEffect) -> None:
+        self.stdout.write(f"{one.name} (n = {one.labels:,})")
+        if one.effect is not None:
+            self.stdout.write(f"    always − sealed {_difference_text(one.effect)}")
+        for name in ("changed", "followed"):
+            self.stdout.write(f"    {name:<10}{measure_text(getattr(one, name))}")
 
 
 def _who(line: ComparisonLine | Contrast) -> str:

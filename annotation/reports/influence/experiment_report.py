@@ -18,9 +18,10 @@ from annotation import models as m
 from annotation.core.figures.measure import MIN_TASKS, NO_SPREAD
 from annotation.core.i18n import translatable
 from annotation.core.influence import experiment_effects as core
-from annotation.core.influence.arm_figures import FEW_TO_TELL, LabelPairTables, ResampledMeasure, estimates
+from annotation.core.influence.arm_figures import FEW_TO_TELL, ArmMeasure, LabelPairTables, estimates
 from annotation.core.influence.experiment import ARMS, Arm, arms_of
 from annotation.core.influence.interim_analysis import LEVEL, InterimLook, looks
+from annotation.core.seed import SEED
 from annotation.core.vocabulary import SETTLED, VALUES, AssignmentState
 
 from ..shared.influence_rows import MISSING, CountedLabels
@@ -68,8 +69,8 @@ class PairFigures:
     arms: tuple[Arm, Arm]
     tasks: int
     pairs: int
-    agreement: ResampledMeasure
-    kappa: ResampledMeasure
+    agreement: ArmMeasure
+    kappa: ArmMeasure
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ def trial(
             for place, effect in enumerate(effects)
         ),
         fates=tuple(became),
-        pairs=tuple(_pairs(rows, arms, rng)),
+        pairs=tuple(_pairs(rows, arms)),
     )
 
 
@@ -268,7 +269,7 @@ def _arm_fate(
     )
 
 
-def _pairs(rows: core.ArmLabels, arms: Sequence[Arm], rng: np.random.Generator) -> list[PairFigures]:
+def _pairs(rows: core.ArmLabels, arms: Sequence[Arm]) -> list[PairFigures]:
     rows = rows.where(np.flatnonzero(rows.arm != core.NO_ARM))
     one, other = core.pairs_of(rows)
     number = core.arms_of_pairs(rows, one, other)
@@ -282,7 +283,7 @@ def _pairs(rows: core.ArmLabels, arms: Sequence[Arm], rng: np.random.Generator) 
         people = rows.annotator[a] * (1 + int(rows.annotator.max())) + rows.annotator[b]
         stack = [rows.subset[a], rows.task[a], people, rows.value[a], rows.value[b]]
         tables = LabelPairTables.of(np.stack(stack, axis=1))
-        found.append(PairFigures(pair, tables.n_tasks, len(at), *estimates(tables, rng)))
+        found.append(PairFigures(pair, tables.n_tasks, len(at), *estimates(tables)))
     return found
 
 
@@ -291,6 +292,7 @@ def trial_json(trial: ExperimentReport) -> dict[str, Any]:
     return {
         "look": asdict(trial.look),
         "effects": [_tested_json(one) for one in trial.tested],
+        "level_seed": SEED,
         "accounting": [asdict(one) for one in trial.fates],
         "each_other": [_pair_json(one) for one in trial.pairs],
     }

@@ -21,12 +21,13 @@ from annotation.core.figures.measure import Measure
 from annotation.core.influence.arm_figures import (
     NOT_RANDOMISED,
     ArmDifference,
+    ArmMeasure,
     LabelPairTables,
-    ResampledMeasure,
     difference,
     estimates,
 )
 from annotation.core.influence.experiment import ARMS, Arm
+from annotation.core.influence.experiment_effects import NO_ARM
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import ExposureKind
 from annotation.policies import Actor, deals_people, require
@@ -34,7 +35,8 @@ from annotation.policies import Actor, deals_people, require
 from ..shared import influence_rows as rows_of
 from ..shared.influence_rows import MISSING, CountedLabels, JudgesLabels
 from ..shared.integer_rows import Integers
-from ..shared.label_changes import ChangeRates, change_rates, revealed_labels
+from ..shared.label_changes import ChangeRates, RevealedLabel, change_rates, revealed_labels
+from .annotator_effects import AnnotatorEffect, annotator_effects, annotator_json
 from .experiment_report import ArmFate, ExperimentReport, fates, most_of, trial, trial_json
 
 
@@ -47,8 +49,8 @@ class ComparisonLine:
     who: str
     judge: str
     basis: str
-    agreement: ResampledMeasure
-    kappa: ResampledMeasure
+    agreement: ArmMeasure
+    kappa: ArmMeasure
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Influence:
     """The data of the influence page and `influence --json`. `seed` is the experiment's; None: not
     randomised, and then there is one arm without a name, and `reason` says why there are no contrasts.
     `trial`: the contrasts and all else of an experiment whose units are people on tasks. `seen`: somebody has
-    seen a suggestion, or an experiment decides who does."""
+    seen a suggestion, or an experiment decides who does. `annotators`: each one's own effect."""
 
     project: m.Project
     seed: int | None
@@ -93,7 +95,7 @@ class Influence:
     reason: str
     seen: bool = True
     trial: ExperimentReport | None = None
-    interval_seed: int = SEED
+    annotators: tuple[AnnotatorEffect, ...] = ()
 
     @property
     def randomised(self) -> bool:
@@ -107,14 +109,13 @@ class Influence:
 
 
 def influence(*, viewer: Actor, project: m.Project) -> Influence:
-    """Compute every figure. At most 14 queries; raises Denied to all but admins.
+    """Compute every figure. At most 15 queries; raises Denied to all but admins.
 
     Of a running experiment it is read through `services.interim`, which notes the look.
     """
     require(viewer, "influence.view", project)
-    rng = np.random.default_rng(SEED)
     if deals_people(project):
-        return _of_people(project, rng)
+        return _of_people(project)
     judges = dict(m.Judge.objects.filter(project=project).order_by("name").values_list("pk", "name"))
     labels = rows_of.labels(project)
     of_step = rows_of.suggested(project)
@@ -127,20 +128,28 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
             labels.where(np.isin(labels.task, [task for task, arm in arm_of_task.items() if arm == name])),
             judges,
             of_step,
-            rng,
         )
         for name in names
     )
     randomised = project.experiment_seed is not None
+    seen = randomised or _seen(project)
+    of_steps = revealed_labels(project, m.Label)
+    most = most_of(rows_of.said_of_labels(labels, judges, of_step))
+    arm = np.array([_place(arm_of_task[task]) for task in labels.task.tolist()], dtype=np.int64)
     return Influence(
         project=project,
         seed=project.experiment_seed,
         arms=arms,
         contrasts=tuple(_contrasts(arms)) if randomised else (),
-        change_rates=_changes(project, judges, rng),
+        change_rates=_changes(project, of_steps, judges),
         reason="" if randomised else NOT_RANDOMISED,
-        seen=randomised or _seen(project),
+        seen=seen,
+        annotators=annotator_effects(labels, arm if randomised else None, most, of_steps) if seen else (),
     )
+
+
+def _place(arm: str) -> int:
+    return ARMS.index(Arm(arm)) if arm else NO_ARM
 
 
 def _seen(project: m.Project) -> bool:
@@ -148,14 +157,16 @@ def _seen(project: m.Project) -> bool:
     return shown.exists()
 
 
-def _changes(project: m.Project, judges: dict[int, str], rng: np.random.Generator) -> tuple[ChangeRates, ...]:
+def _changes(
+    project: m.Project, of_steps: list[RevealedLabel], judges: dict[int, str]
+) -> tuple[ChangeRates, ...]:
     return (
-        *change_rates("step", revealed_labels(project, m.Label), judges, rng),
-        *change_rates("outcome", revealed_labels(project, m.OutcomeLabel), judges, rng),
+        *change_rates("step", of_steps, judges),
+        *change_rates("outcome", revealed_labels(project, m.OutcomeLabel), judges),
     )
 
 
-def _of_people(project: m.Project, rng: np.random.Generator) -> Influence:
+def _of_people(project: m.Project) -> Influence:
     """An experiment whose units are people on tasks."""
     everybody = dict(m.Judge.objects.filter(project=project).order_by("name").values_list("pk", "name"))
     labels = rows_of.labels(project)
@@ -164,27 +175,30 @@ def _of_people(project: m.Project, rng: np.random.Generator) -> Influence:
     in_time = set(suggested.judge.tolist())
     judges = {pk: name for pk, name in everybody.items() if pk in in_time}
     suggestions = rows_of.said_of_labels(labels, judges, suggested)
-    found = trial(
-        project, labels, arm, list(judges.values()), suggestions, fates(project, labels, arm, everybody), rng
-    )
-    beside = np.concatenate([suggestions, most_of(suggestions)[None]])
+    became = fates(project, labels, arm, everybody)
+    rng = np.random.default_rng(SEED)
+    found = trial(project, labels, arm, list(judges.values()), suggestions, became, rng)
+    most = most_of(suggestions)
+    beside = np.concatenate([suggestions, most[None]])
+    of_steps = revealed_labels(project, m.Label)
     return Influence(
         project=project,
         seed=project.experiment_seed,
         arms=tuple(
-            _arm_of_people(fate, labels.where(rows), beside[:, rows], judges, rng)
+            _arm_of_people(fate, labels.where(rows), beside[:, rows], judges)
             for fate in found.fates
             for rows in [np.flatnonzero(arm == ARMS.index(Arm(fate.arm)))]
         ),
         contrasts=(),
-        change_rates=_changes(project, everybody, rng),
+        change_rates=_changes(project, of_steps, everybody),
         reason="",
         trial=found,
+        annotators=annotator_effects(labels, arm, most, of_steps),
     )
 
 
 def _arm_of_people(
-    fate: ArmFate, labels: CountedLabels, beside: Integers, judges: dict[int, str], rng: np.random.Generator
+    fate: ArmFate, labels: CountedLabels, beside: Integers, judges: dict[int, str]
 ) -> ArmFigures:
     """The people of one arm with most judges, then with each; `beside` (J + 1, n): each judge, then most."""
     lines = []
@@ -194,9 +208,7 @@ def _arm_of_people(
             there = (values != MISSING) & (beside[place] != MISSING)
             rows = [labels.subset, labels.task, np.zeros_like(values), values, beside[place]]
             tables = LabelPairTables.of(np.stack(rows, axis=1)[there])
-            lines.append(
-                ComparisonLine("judge" if name else "majority", name, basis, *estimates(tables, rng))
-            )
+            lines.append(ComparisonLine("judge" if name else "majority", name, basis, *estimates(tables)))
     return ArmFigures(fate.arm, fate.dealt, *_distinct(labels), pairs=0, lines=tuple(lines))
 
 
@@ -207,7 +219,6 @@ def _arm_figures(
     labels: CountedLabels,
     judges: dict[int, str],
     suggested: JudgesLabels,
-    rng: np.random.Generator,
 ) -> ArmFigures:
     # blind values differ from final ones only where something is shown after labelling
     bases = ("final", "blind") if arm in ("", Arm.AFTER_LABEL) else ("final",)
@@ -216,12 +227,12 @@ def _arm_figures(
     lines = []
     for basis in bases:
         tables = pairs if basis == "final" else _people(labels, basis)
-        lines.append(ComparisonLine("people", "", basis, *estimates(tables, rng)))
+        lines.append(ComparisonLine("people", "", basis, *estimates(tables)))
         beside = [_beside_judge(labels, basis, pk, its) for pk, its in zip(judges, said, strict=True)]
         pooled = np.concatenate([np.zeros((0, 5), dtype=np.int64), *beside])
-        lines.append(ComparisonLine("judges", "", basis, *estimates(LabelPairTables.of(pooled), rng)))
+        lines.append(ComparisonLine("judges", "", basis, *estimates(LabelPairTables.of(pooled))))
         lines += [
-            ComparisonLine("judge", name, basis, *estimates(LabelPairTables.of(rows), rng))
+            ComparisonLine("judge", name, basis, *estimates(LabelPairTables.of(rows)))
             for name, rows in zip(judges.values(), beside, strict=True)
         ]
     return ArmFigures(arm, allocated, *_distinct(labels), pairs=int(pairs.counts.sum()), lines=tuple(lines))
@@ -278,9 +289,10 @@ def _final(arm: ArmFigures) -> Iterator[ComparisonLine]:
 def as_json(report: Influence) -> dict[str, Any]:
     """The report as JSON: unrounded numbers, null with a reason where undefined.
 
-    {"randomised", "unit", "seed", "reason", "arms", "contrasts", "moves", …}; an arm's name is null without
-    an experiment, `judge` is null where it is not about a single judge. Where people are dealt to arms,
-    `contrasts` is empty, and there are `look`, `effects`, `accounting` and `each_other` instead.
+    {"randomised", "unit", "seed", "reason", "arms", "contrasts", "moves", "annotators"};
+    an arm's name is null without an experiment, `judge` is null where it is not about a single judge. Where
+    people are dealt to arms, `contrasts` is empty, and there are `look`, `effects`, `level_seed`,
+    `accounting` and `each_other` instead.
     """
     return {
         "project": report.project.slug,
@@ -294,7 +306,7 @@ def as_json(report: Influence) -> dict[str, Any]:
         "contrasts": [_contrast_json(contrast) for contrast in report.contrasts],
         **(trial_json(report.trial) if report.trial is not None else {}),
         "moves": [_change_rates_json(rates) for rates in report.change_rates],
-        "interval_seed": report.interval_seed,
+        "annotators": [annotator_json(one) for one in report.annotators],
     }
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from django.db.models import QuerySet
 
 from annotation import models as m
@@ -39,11 +38,16 @@ def counted(model: type[m.Label] | type[m.OutcomeLabel], project: m.Project) -> 
 class RevealedLabel:
     """A label that had a value when its suggestions were seen; `judge_values`: by the judge's pk."""
 
+    annotator: int
     subset: int
     task: int
     blind: int
     final: int
     judge_values: dict[int, int | None]
+
+    def beside(self, suggested: int) -> tuple[int, int, int, int, int]:
+        """A row of `core.influence.label_changes.changes`, against what was suggested."""
+        return self.subset, self.task, self.blind, self.final, suggested
 
 
 def revealed_labels(project: m.Project, model: type[m.Label] | type[m.OutcomeLabel]) -> list[RevealedLabel]:
@@ -61,30 +65,22 @@ def revealed_labels(project: m.Project, model: type[m.Label] | type[m.OutcomeLab
     for assignment, step, detail in revealed.order_by("-pk").values_list("assignment", "step", "detail"):
         # newest first: what is left at the end was shown at the first exposure
         values[assignment, step] = {one["judge"]: one["value"] for one in detail.get("judges", ())}
-    columns = ["assignment", "assignment__trajectory__subset", "assignment__trajectory__task"]
+    columns = ["assignment", "assignment__annotator"]
+    columns += ["assignment__trajectory__subset", "assignment__trajectory__task"]
     columns += ["blind_value", "value", *(["step"] if of_step else [])]
     rows = counted(model, project).filter(exposed_at__isnull=False, blind_value__isnull=False)
     return [
-        RevealedLabel(subset, task, blind, final, values[assignment, step[0] if step else None])
-        for assignment, subset, task, blind, final, *step in rows.values_list(*columns)
+        RevealedLabel(who, subset, task, blind, final, values[assignment, step[0] if step else None])
+        for assignment, who, subset, task, blind, final, *step in rows.values_list(*columns)
         if (assignment, step[0] if step else None) in values
     ]
 
 
-def change_rates(
-    unit: str, seen: list[RevealedLabel], judges: dict[int, str], rng: np.random.Generator
-) -> Iterator[ChangeRates]:
+def change_rates(unit: str, seen: list[RevealedLabel], judges: dict[int, str]) -> Iterator[ChangeRates]:
     """Against the majority of what was shown, then against each judge that was shown."""
-    rows = [
-        (label.subset, label.task, label.blind, label.final, majority(label.judge_values.values()))
-        for label in seen
-    ]
-    yield ChangeRates(unit, "", changes(rows, rng=rng))
+    rows = [label.beside(majority(label.judge_values.values())) for label in seen]
+    yield ChangeRates(unit, "", changes(rows))
     for judge, name in judges.items():
-        own = [
-            (label.subset, label.task, label.blind, label.final, value)
-            for label in seen
-            if (value := label.judge_values.get(judge)) is not None
-        ]
+        own = [label.beside(value) for label in seen if (value := label.judge_values.get(judge)) is not None]
         if own:
-            yield ChangeRates(unit, name, changes(own, rng=rng))
+            yield ChangeRates(unit, name, changes(own))

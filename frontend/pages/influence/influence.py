@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from django.contrib import messages
@@ -14,10 +15,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.core.errors import TristepError
 from annotation.core.figures.measure import Measure
-from annotation.core.influence.arm_figures import ArmDifference, ResampledMeasure
+from annotation.core.influence.arm_figures import ArmDifference, ArmMeasure
 from annotation.core.influence.experiment import ARMS
+from annotation.core.influence.label_changes import FOLLOWED, WAYS
 from annotation.language import translated
 from annotation.reports.influence import report
+from annotation.reports.influence.annotator_effects import AnnotatorEffect
 from annotation.reports.influence.triage import triage_so_far
 from annotation.reports.shared.experiment import experiment as experiment_of
 from annotation.reports.shared.label_changes import ChangeRates
@@ -107,7 +110,7 @@ def _cell(column: dict[str, Any], line: report.ComparisonLine, name: str) -> dic
         for one in column["arm"].lines
         if (one.who, one.judge, one.basis) == (line.who, line.judge, column["basis"])
     )
-    estimate: ResampledMeasure = getattr(next(same), name)
+    estimate: ArmMeasure = getattr(next(same), name)
     return measure_cell(estimate.measure, is_share=name == "agreement")
 
 
@@ -174,15 +177,6 @@ def _contrasts(found: Sequence[report.Contrast]) -> Table:
     return Table(columns, rows, labelledby="contrasts")
 
 
-SHARES = {
-    "changed": gettext_lazy("Changed"),
-    "towards": gettext_lazy("Towards"),
-    "away": gettext_lazy("Away"),
-    "neither": gettext_lazy("Neither"),
-    "followed": gettext_lazy("Followed"),
-}
-
-
 def _moves(found: Iterable[ChangeRates]) -> Table:
     def share(name: str) -> Callable[[ChangeRates], Measure]:
         return lambda one: getattr(one.changes, name)
@@ -191,9 +185,41 @@ def _moves(found: Iterable[ChangeRates]) -> Table:
         Column("unit", _("Labels of"), lambda one: UNITS[one.unit]),
         Column("against", _("compared with"), lambda one: one.judge or _("the majority of the judges")),
         Column("labels", _("Labels"), "changes.labels", look="number"),
-        *(figure_column(name, str(title), share(name), is_share=True) for name, title in SHARES.items()),
+        *(
+            figure_column(name, translated(one.title), share(name), is_share=True)
+            for name, one in (WAYS | FOLLOWED).items()
+        ),
     ]
     return Table(columns, found, labelledby="moves")
+
+
+def _annotators(found: report.Influence) -> Table:
+    """Each annotator's own effect: a difference where arms were dealt, and what they changed after a look."""
+
+    def effect(one: AnnotatorEffect) -> str:
+        return figure_text(_difference_cell(one.effect, is_share=True) if one.effect else {})
+
+    def share(name: str) -> Column:
+        return figure_column(
+            name, translated((WAYS | FOLLOWED)[name].title), attrgetter(name), is_share=True, why=True
+        )
+
+    columns = [
+        Column("name", _("Annotator"), look="main"),
+        *(
+            [
+                Column("effect", _("Difference, points"), cell=effect, look="number"),
+                Column("exposed", _("Tasks, always shown"), look="number"),
+                Column("sealed", _("Tasks, never shown"), look="number"),
+            ]
+            if found.randomised
+            else []
+        ),
+        Column("labels", _("Labels changed or kept after seeing suggestions"), look="number"),
+        share("changed"),
+        share("followed"),
+    ]
+    return Table(columns, found.annotators, labelledby="own-effects")
 
 
 def _sizes(columns: list[dict[str, Any]], *, people: bool) -> list[dict[str, Any]]:
@@ -214,6 +240,16 @@ def _sizes(columns: list[dict[str, Any]], *, people: bool) -> list[dict[str, Any
 def _reasons(rows: Iterable[dict[str, Any]], key: str = "reason") -> list[str]:
     """The reasons for dashes in cells; each reason once."""
     return list(dict.fromkeys(cell[key] for row in rows for cell in row["cells"] if cell[key]))
+
+
+def _few_of(annotators: Iterable[AnnotatorEffect]) -> list[str]:
+    """The reasons for dashes among annotators' own figures; each reason once."""
+    reasons = [
+        measure.reason
+        for one in annotators
+        for measure in (*([one.effect.measure] if one.effect else []), one.changed, one.followed)
+    ]
+    return list(dict.fromkeys(translated(reason) for reason in reasons if reason))
 
 
 @require_GET
@@ -238,6 +274,8 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
         contrasts=contrasts,
         few=_reasons(contrasts.rows, "mde_reason"),
         moves=_moves(found.change_rates),
+        annotators=_annotators(found),
+        few_of_annotator=_few_of(found.annotators),
         looked=any(one.changes.labels for one in found.change_rates),
         queue=triage_so_far(viewer=opened.user, project=opened.project),
     )

@@ -23,7 +23,7 @@ from tests.people import Cast, change, import_records, op_id, step_indexes
 from tests.suggesting import suggest
 
 TASKS = 6
-QUERIES = 24
+QUERIES = 25
 """Of the page of an experiment."""
 
 
@@ -82,6 +82,11 @@ def test_trial_measures_what_those_who_saw_do_more_on_the_same_steps(cast: Cast)
     assert pair.agreement.measure.value == 0.5
     shares = {arm.arm: arm.lines[0].agreement.measure.value for arm in report.arms}
     assert shares == {"sealed": 0.0, "always": 0.5}
+
+    assert [(one.name, one.exposed + one.sealed) for one in report.annotators] == [
+        ("Ann", TASKS),
+        ("Ben", TASKS),
+    ]
 
     # judges that come after the arms are accounted for, and change nothing that is measured
     for name in ("late", "later"):

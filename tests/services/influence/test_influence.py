@@ -6,6 +6,7 @@ import pytest
 
 from annotation.models import Project
 from annotation.policies import OPERATOR
+from annotation.reports.influence import annotator_effects
 from annotation.reports.influence.report import ArmFigures, influence
 from tests.callers import Caller
 from tests.commands.calling import run
@@ -84,6 +85,34 @@ def test_label_changes_after_a_look_go_towards_away_or_neither(cast: Cast) -> No
     assert (moves["outcome", ""].labels, moves["outcome", ""].changed.value) == (2 * n, 0)
 
 
+def test_each_annotator_has_an_effect_of_their_own_or_too_little_for_one(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arms = fill(cast)
+    label_all_of_it(cast, arms)
+    n = len(arms["after_label"])
+
+    ann, ben = influence(viewer=cast.admin, project=Project.objects.get(pk=cast.project.pk)).annotators
+
+    assert [ann.name, ben.name] == ["Ann", "Ben"]
+    assert (ann.exposed, ann.sealed) == (len(arms["always"]), len(arms["sealed"]))
+    for one in (ann, ben):
+        assert one.effect is not None
+        assert (one.effect.measure.value, str(one.effect.measure.reason)) == (None, "fewer than 20 tasks")
+        assert (one.changed.value, str(one.changed.reason)) == (None, "fewer than 30 labels")
+        assert one.labels == 2 * n
+
+    monkeypatch.setattr(annotator_effects, "MIN_TASKS", 1)
+    monkeypatch.setattr(annotator_effects, "FEWEST_LABELS", 1)
+    ann, ben = influence(viewer=cast.admin, project=Project.objects.get(pk=cast.project.pk)).annotators
+    assert ann.effect is not None and ben.effect is not None
+    # most judges say −1: ann never did without suggestions, ben on one of two steps, both always with them
+    assert (ann.effect.measure.value, ben.effect.measure.value) == (1.0, 0.5)
+    # after a look ann gave up one of two labels that differed, ben kept his only one
+    assert (ann.changed.value, ann.followed.value) == (0.5, 0.5)
+    assert (ben.changed.value, ben.followed.value) == (0.0, 0.0)
+
+
 def test_influence_without_an_experiment_is_an_observation_and_says_so(cast: Cast) -> None:
     arms = fill(cast, seed=None)
     rows = [row for its in arms.values() for row in its]
@@ -99,6 +128,10 @@ def test_influence_without_an_experiment_is_an_observation_and_says_so(cast: Cas
     assert (arm.arm, arm.allocated, arm.tasks, arm.pairs) == ("", 10, 3, 6)
     assert (value(arm, "people", "blind"), value(arm, "people", "final")) == (0.5, 1)
     assert report.change_rates[0].changes.labels == 6
+    assert [(one.name, one.effect, one.labels) for one in report.annotators] == [
+        ("Ann", None, 6),
+        ("Ben", None, 0),
+    ]
 
 
 def test_trajectories_that_are_not_all_in_count_nowhere(cast: Cast) -> None:
@@ -124,6 +157,7 @@ def test_command_and_api_give_the_same_document(cast: Cast) -> None:
     assert (contrast["arm"], contrast["minus"], contrast["who"]) == ("always", "sealed", "people")
     assert contrast["percent_agreement"]["minimum_detectable_effect"] is None
     assert "fewer than 20 tasks" in contrast["percent_agreement"]["minimum_detectable_effect_reason"]
+    assert [one["name"] for one in document["annotators"]] == ["Ann", "Ben"]
     assert f"randomised, seed {SEED}; 10 tasks" in said.err
     plain = run("influence", "bench").out
     assert "always − sealed: annotators" in plain and "could have shown –  (fewer than 20 tasks)" in plain
