@@ -2,7 +2,7 @@
 beside their own where they never did, and how they changed labels after seeing some.
 
 Intervals are over tasks, so they say what other tasks would show of these annotators. That is why each one's
-effect stands beside the figures of all (docs/influence.md, "Each annotator").
+effect stands beside the figures of all (docs/influence.md, "The report").
 """
 
 from __future__ import annotations
