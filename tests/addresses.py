@@ -55,6 +55,12 @@ def _pages() -> Iterator[Address]:
     for name in ("trajectories", "trajectories-export"):
         yield Address(f + name, slug, "labels", query="labels=1")
     yield Address(f + "trajectories-export", slug)
+    yield Address(f + "trajectories-tag", slug, body=lambda world: {**chosen("free")(world), "tag": "odd"})
+    for place in ("free", "held"):
+        yield Address(f + "trajectory-tag", pk(place, of_project=True), place, body={"tag": "odd"})
+    yield Address(f + "tags", slug)
+    yield Address(f + "tag-rename", pk("tag", of_project=True), body={"name": "other"})
+    yield Address(f + "tag-delete", pk("tag", of_project=True))
     view = {"act": "save", "name": "Tiny ones", "shared": "on"}
     yield Address(f + "trajectories", slug, "view", body=view, query="q=tiny")
     yield Address(f + "palette", query="project=bench")
@@ -267,6 +273,9 @@ def _api() -> Iterator[Address]:
     for whose in ("ann-shared", "ben-theirs", "ben-shared"):
         yield Address(a + "claims-take-back", slug, whose, body=chosen(whose, "assignments"))
     yield Address(a + "cases-take-back", slug, body=chosen("case", "adjudications"))
+    to_tag = {"add": "odd"}
+    yield Address(a + "tags", slug, body=lambda world: {**chosen("free", "trajectories")(world), **to_tag})
+    yield Address(a + "tag", pk("tag"), body={"name": "other"})
     yield Address(a + "disputes-assign", slug, body=chosen("waiting", "trajectories"))
     yield Address(a + "imports-discard", slug)
     save = {"op_id": "m", "changes": []}

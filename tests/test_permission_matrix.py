@@ -166,7 +166,7 @@ def allowed(who: str, address: Address, method: str) -> set[str] | None:
         "ann": _annotator("ann", "shared", *judged, "waiting", "agreed") | {"token-ann"},
         "ben": _annotator("ben", "shared", "theirs", "seen", "held", "left", *judged, "waiting", "agreed"),
         "cleo": _annotator("cleo", "agreed", "returned") | {"reason-cleo"},
-        "judith": words((*RECORD, "note-ann", "note-ben", "decision", "case"), judged)
+        "judith": words((*RECORD, "note-ann", "note-ben", "decision", "case", "tag"), judged)
         | {"description", "question-waiting", "question-left"},
         "emil": set(),
     }

@@ -46,11 +46,12 @@ from annotation.models import (
     Suggestion,
     SuggestionItem,
     SuggestionRun,
+    Tag,
     Trajectory,
     User,
     WorkshopSample,
 )
-from annotation.services import accounts, adjudicate, assign, discuss, label, projects, release, remarks
+from annotation.services import accounts, adjudicate, assign, discuss, label, projects, release, remarks, tags
 from annotation.services.release.contents import CHANGED
 from tests.canaries import canary
 from tests.ids import Id
@@ -174,6 +175,9 @@ def make_world() -> World:
         )
         for place in ("shared", "dispute")
     }
+    for place in ("shared", "dispute", "seen", "held"):
+        name = canary("tag", place)
+        tags.tag(actor=cast.root, project=cast.project, trajectories=[at[place]], name=name)
     token, _secret = accounts.issue_token(actor=cast.ann, user=cast.ann, name=canary("token", "ann"))
 
     def given(user: User, place: str) -> Assignment:
@@ -219,6 +223,7 @@ def make_world() -> World:
         "emil-left": given(emil, "left"),
         "member": Membership.objects.get(user=cast.cleo),
         "subset": Subset.objects.get(name="tiny"),
+        "tag": Tag.objects.earliest("pk"),
     }
     return World(
         cast=cast,

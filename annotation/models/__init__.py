@@ -4,7 +4,7 @@ from .accounts import ApiToken, Invitation, User
 from .agreement import PairedLabels
 from .audit import AuditEvent, AuditLink
 from .consensus import Adjudication, CaseEvent, Consensus, Decision, OutcomeConsensus
-from .data import ImportFile, Step, Task, Trajectory, TrajectoryContent
+from .data import ImportFile, Step, Tag, Task, Trajectory, TrajectoryContent, TrajectoryTag
 from .discussion import Comment, Discussion, Revision, ThreadRead
 from .disputes import Dispute
 from .examples import Example
@@ -109,10 +109,12 @@ __all__ = [
     "Suggestion",
     "SuggestionItem",
     "SuggestionRun",
+    "Tag",
     "Task",
     "ThreadRead",
     "Trajectory",
     "TrajectoryContent",
+    "TrajectoryTag",
     "User",
     "WorkshopSample",
 ]

@@ -1,4 +1,4 @@
-"""Imported data: import files, tasks, trajectories with their raw bytes, and steps."""
+"""Imported data: import files, tasks, trajectories with their raw bytes and their tags, and steps."""
 
 import json
 import zlib
@@ -15,6 +15,8 @@ from annotation.core.vocabulary import RESOLVED, ImportState, TrajectoryState
 
 from .jobs import JobFields
 from .projects import Project, Subset
+
+MAX_TAG = 40
 
 
 class ImportFile(JobFields):
@@ -268,3 +270,35 @@ class Step(models.Model):
 
     def __str__(self) -> str:
         return f"step {self.message_index} of {self.trajectory_id}"
+
+
+class Tag(models.Model):
+    """A tag of a project. `key` is its name in one case of letters, which only one tag has."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="tags", db_index=False)
+    name = models.CharField(max_length=MAX_TAG)
+    # folding makes up to three letters of one
+    key = models.CharField(max_length=3 * MAX_TAG)
+
+    class Meta:
+        ordering = ("key",)
+        constraints = (models.UniqueConstraint(fields=("project", "key"), name="tag_once"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TrajectoryTag(models.Model):
+    """A tag on a trajectory, and who put it there: they see it while others' tags are kept from them."""
+
+    tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="+", db_index=False)
+    trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="+")
+    added_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("tag", "trajectory", "added_by"), name="trajectory_tag_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"tag {self.tag_id} on {self.trajectory_id}"

@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "rechecks.view": (Role.ADMIN,),
     "progress.view": (Role.ADMIN,),
     "trajectory.list": (Role.ADMIN,),
+    "trajectory.tag": (Role.ADMIN,),
     "adjudicate": (Role.ADJUDICATOR,),
     "disputes.view": (Role.ADJUDICATOR, Role.ADMIN),
     "example.mark": (Role.ADJUDICATOR, Role.ADMIN),

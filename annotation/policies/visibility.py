@@ -123,18 +123,34 @@ def _member(path: str, *roles: Role) -> Callable[[m.User], Q]:
     return lambda user: Q(**{f"{path}__in": _projects(user, *roles)})
 
 
+def _claimable(user: m.User, trajectory: str) -> Q:
+    """Whether the viewer could still claim the trajectory that `trajectory` refers to, or has just labelled
+    it."""
+    seen = m.Exposure.objects.filter(trajectory=OuterRef(trajectory), user=user, kind=ExposureKind.LABEL)
+    annotates = {f"{trajectory}__project__in": _projects(user, Role.ANNOTATOR)}
+    return Q(~Exists(seen), **annotates, **{f"{trajectory}__state": TrajectoryState.LABELLING})
+
+
+def _trajectory_tags(user: m.User) -> Q:
+    """Tags on trajectories: for admins their own, and those of trajectories that they neither are labelling
+    nor could still claim; for adjudicators those of disputes that they did not label."""
+    mine, labelling = Q(added_by=user.pk), Q(_own_open(user, "trajectory"))
+    of_admins = Q() if user.is_superuser else Q(tag__project__in=_projects(user, Role.ADMIN))
+    labelled = m.Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
+    settled = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
+    of_adjudicators = Q(
+        ~Exists(labelled),
+        tag__project__in=_projects(user, Role.ADJUDICATOR),
+        trajectory__state__in=settled,
+    )
+    return (of_admins & (mine | (~labelling & ~_claimable(user, "trajectory")))) | of_adjudicators
+
+
 def _remarks(user: m.User) -> Q:
     """Remarks: their author's, unless they label the trajectory once more; and for admins those of
     trajectories that they neither are labelling nor could still claim."""
     labelling = Q(_own_open(user, "assignment__trajectory"))
-    seen = m.Exposure.objects.filter(
-        trajectory=OuterRef("assignment__trajectory"), user=user, kind=ExposureKind.LABEL
-    )
-    claimable = Q(
-        ~Exists(seen),
-        project__in=_projects(user, Role.ANNOTATOR),
-        assignment__trajectory__state=TrajectoryState.LABELLING,
-    )
+    claimable = _claimable(user, "assignment__trajectory")
     of_admins = Q() if user.is_superuser else Q(project__in=_projects(user, Role.ADMIN))
     mine = Q(assignment__annotator=user.pk) & (Q(assignment__state=AssignmentState.OPEN) | ~labelling)
     return mine | (~labelling & ~claimable & of_admins)
@@ -215,6 +231,8 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Notice: _own("user"),
     m.AdminRemark: _remarks,
     m.SavedView: _saved_views,
+    m.Tag: _member("project", Role.ADMIN),
+    m.TrajectoryTag: _trajectory_tags,
     m.Example: _examples,
     m.Release: _member("project", *RESULT_ROLES),
     m.Freeze: _member("project", Role.ADMIN),
@@ -245,7 +263,7 @@ BLIND_FOR_ALL: dict[type[Model], str] = {
     m.Revision: "assignment__trajectory",
 }
 # What even a superuser sees only as far as its condition goes.
-PRIVATE = (m.ApiToken, m.Notice, m.Example, m.AdminRemark, m.SavedView)
+PRIVATE = (m.ApiToken, m.Notice, m.Example, m.AdminRemark, m.SavedView, m.TrajectoryTag)
 OWNER: dict[type[Model], str] = {
     m.Adjudication: "adjudicator",
     m.Assignment: "annotator",

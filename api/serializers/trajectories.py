@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import ConsensusKind, TrajectoryState
+from annotation.models.data import MAX_TAG
 
-from .base import Output, Query, StoredText, Value, words
+from .base import Chosen, Input, Output, Query, Refusal, StoredText, Value, words
 
 TRAJECTORY_STATES = words(TrajectoryState)
 READ_OF_QUESTION = 400
@@ -35,6 +37,14 @@ class TrajectoryRow(Output):
     )
     message_count = serializers.IntegerField()
     step_count = serializers.IntegerField()
+    tags = serializers.SerializerMethodField(
+        help_text="Of what the caller could still label or is labelling, those that they put there alone."
+    )
+
+    def get_tags(self, row: Any) -> list[str]:
+        """The names of its tags."""
+        names: list[str] = self.context["tags"].get(row.pk, [])
+        return names
 
     def get_question(self, row: Any) -> str:
         """The beginning of the question."""
@@ -48,6 +58,43 @@ class TrajectoryFilter(Query):
     state = serializers.ChoiceField(required=False, choices=TRAJECTORY_STATES)
     record_id = serializers.CharField(required=False, max_length=255)
     policy_model = serializers.CharField(required=False, max_length=120)
+    tag = serializers.CharField(required=False, max_length=MAX_TAG)
+
+
+class Tag(Output):
+    """A tag, and on how many trajectories the caller sees it."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    trajectories = serializers.IntegerField()
+
+
+class TagChange(Input):
+    """Trajectories, and the tag that they get or lose."""
+
+    trajectories = Chosen()
+    add = serializers.CharField(required=False, max_length=MAX_TAG)
+    remove = serializers.CharField(required=False, max_length=MAX_TAG)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuses neither and both."""
+        if ("add" in attrs) == ("remove" in attrs):
+            raise serializers.ValidationError(_("Give either “add” or “remove”."))
+        return attrs
+
+
+class TagsChanged(Output):
+    """The trajectories that got or lost the tag, and those of which nothing was done (`tagged`,
+    `not_tagged`)."""
+
+    changed = serializers.ListField(child=serializers.IntegerField())
+    refused = Refusal(many=True)
+
+
+class TagName(Input):
+    """The new name of a tag; with that of another, the two become one."""
+
+    name = serializers.CharField(max_length=MAX_TAG)
 
 
 class MessageWindow(Query):

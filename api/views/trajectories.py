@@ -12,21 +12,23 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.bounds import MAX_INT
 from annotation.core.errors import Conflict
 from annotation.core.text import escape, unescape
-from annotation.models import Trajectory
+from annotation.models import Tag, Trajectory
 from annotation.policies import FieldAccess, field_access, require, visible
 from annotation.reports.cases import side_by_side as reports
 from annotation.reports.shared.transcripts import Transcript, transcript
+from annotation.reports.work.tags import counted_tags, tagged, tags_of
 from annotation.reports.work.trajectory_list import as_shown, held_by
-from annotation.services import noted_reads
+from annotation.services import noted_reads, tags
 
 from ..serializers import trajectories as shapes
-from .base import ProjectView, View, fetch
+from .base import ProjectView, View, fetch, fetch_all, refusals
 
 REVEAL = OpenApiParameter("reveal", bool, description="See the labels, and give up claiming it.")
 
@@ -52,7 +54,9 @@ class Trajectories(ProjectView):
         beginning = Left("task__question", shapes.READ_OF_QUESTION)
         rows = self._filtered(rows).select_related("subset", "task").defer("task__question")
         in_order = rows.annotate(beginning=beginning).order_by("shown_place", "pk")
-        return self.page(in_order, shapes.TrajectoryRow)
+        part = self.paginate_queryset(in_order) or []
+        context = {"tags": tags_of(self.user, part)}
+        return self.get_paginated_response(shapes.TrajectoryRow(part, many=True, context=context).data)
 
     def _filtered(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         query = self.query(shapes.TrajectoryFilter)
@@ -60,7 +64,56 @@ class Trajectories(ProjectView):
         texts = ("record_id", "policy_model")
         conditions = {path: query[name] for name, path in paths.items() if name in query}
         conditions |= {name: escape(query[name]) for name in texts if name in query}
+        if "tag" in query:
+            rows = rows.filter(tagged(self.user, query["tag"]))
         return rows.filter(**conditions)
+
+
+class Tags(ProjectView):
+    """`/projects/<slug>/tags/`"""
+
+    noun = "trajectories"
+
+    @extend_schema(summary="List tags", responses=shapes.Tag(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The tags of a project, by name. For admins."""
+        project = self.project()
+        require(self.user, "trajectory.tag", project)
+        return self.page(counted_tags(self.user, project), shapes.Tag)
+
+    @extend_schema(summary="Tag trajectories", request=shapes.TagChange, responses=shapes.TagsChanged)
+    def post(self, request: Request, slug: str) -> Response:
+        """Put a tag on trajectories (`add`; it is made when there is none of that name), or take it off
+        (`remove`). What is refused keeps no other from being done. For admins."""
+        project = self.project()
+        require(self.user, "trajectory.tag", project)
+        body = self.parsed(shapes.TagChange)
+        rows = fetch_all(self.user, Trajectory.objects.filter(project=project), body["trajectories"])
+        act, name = (tags.tag, body["add"]) if "add" in body else (tags.untag, body["remove"])
+        outcome = act(actor=self.user, project=project, trajectories=rows, name=name)
+        changed = [row.pk for row in outcome.done]
+        answer = {"changed": changed, "refused": refusals(outcome.refused, of="record_id")}
+        return Response(shapes.TagsChanged(answer).data)
+
+
+class OneTag(View):
+    """`/tags/<id>/`"""
+
+    noun = "trajectories"
+
+    @extend_schema(summary="Rename a tag", request=shapes.TagName, responses=shapes.Tag)
+    def patch(self, request: Request, pk: int) -> Response:
+        """Rename a tag; with the name of another, the two become one, which is the answer. For admins."""
+        row = fetch(self.user, Tag.objects.select_related("project"), pk=pk)
+        kept = tags.rename_tag(actor=self.user, row=row, **self.parsed(shapes.TagName))
+        return Response(shapes.Tag(counted_tags(self.user, row.project).get(pk=kept.pk)).data)
+
+    @extend_schema(summary="Delete a tag", responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Delete a tag, and take it off all trajectories. For admins."""
+        row = fetch(self.user, Tag.objects.select_related("project"), pk=pk)
+        tags.delete_tag(actor=self.user, row=row)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 def _found(view: View, pk: int) -> Trajectory:

@@ -86,6 +86,10 @@ AUDIT_SENTENCES = {
     "view.change": gettext_lazy("changed a saved view"),
     "view.delete": gettext_lazy("deleted a saved view"),
     "view.save": gettext_lazy("saved a view of a list"),
+    "tag.delete": gettext_lazy("deleted a tag"),
+    "tag.rename": gettext_lazy("renamed or merged a tag"),
+    "trajectory.tag": gettext_lazy("put a tag on a trajectory"),
+    "trajectory.untag": gettext_lazy("took a tag off a trajectory"),
     "token.issue": gettext_lazy("created an API token"),
     "token.revoke": gettext_lazy("revoked an API token"),
 }

@@ -113,7 +113,7 @@ LISTS: list[tuple[str, str, Fill, int]] = [
     ("admin", "/projects/bench/invitations/", _invitations, 5),
     ("admin", "/projects/bench/subsets/", _data, 4),
     ("admin", "/projects/bench/imports/", _imports, 5),
-    ("admin", "/projects/bench/trajectories/", _data, 6),
+    ("admin", "/projects/bench/trajectories/", _data, 7),
     ("admin", "/projects/bench/audit/", _guidelines, 5),
     ("admin", "/projects/bench/progress/", _assignments, 7),
     ("ann", "/projects/bench/assignments/", _assignments, 4),

@@ -149,3 +149,24 @@ def test_admin_who_could_still_claim_it_is_asked_before_seeing_the_labels(by: Ca
 def test_trajectory_that_is_not_there_is_404(by: Callers, pk: str) -> None:
     for ending in ("", "raw/", "judgements/"):
         refused(by.admin.get(f"/trajectories/{pk}/{ending}"), 404, "not_found")
+
+
+def test_admins_tag_trajectories_and_filter_by_tag(by: Callers, cast: Cast) -> None:
+    first, second = sorted(row.pk for row in import_records(cast.project, 2))
+    url = "/projects/bench/tags/"
+    assert ok(by.admin.post(url, {"trajectories": [first, second], "add": "Odd"}))["changed"] == [
+        first,
+        second,
+    ]
+    lost = ok(by.admin.post(url, {"trajectories": [first, second], "add": "Odd"}))
+    assert lost["changed"] == [] and [row["code"] for row in lost["refused"]] == ["tagged", "tagged"]
+    assert ok(by.admin.post(url, {"trajectories": [first], "remove": "odd"}))["changed"] == [first]
+    (tag,) = ok(by.admin.get(url))["results"]
+    assert (tag["name"], tag["trajectories"]) == ("Odd", 1)
+    (row,) = ok(by.admin.get(LIST, {"tag": "ODD"}))["results"]
+    assert row["id"] == second and row["tags"] == ["Odd"]
+    assert ok(by.admin.patch(f"/tags/{tag['id']}/", {"name": "Even"})) == {**tag, "name": "Even"}
+    refused(by.admin.post(url, {"trajectories": [first], "add": "a", "remove": "b"}), 400)
+    refused(by.ann.post(url, {"trajectories": [first], "add": "a"}), 403)
+    assert by.admin.delete(f"/tags/{tag['id']}/").status_code == 204
+    assert ok(by.admin.get(LIST))["results"][0]["tags"] == []

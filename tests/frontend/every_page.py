@@ -22,7 +22,7 @@ from annotation.models import (
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
-from annotation.services import evaluate, label, projects, remarks
+from annotation.services import evaluate, label, projects, remarks, tags
 from tests import people
 from tests.fixtures.judges import make_judge, start
 from tests.services.long_writes import lines
@@ -52,8 +52,9 @@ PAGES = {
     "import": ("admin", "import-detail", 7),
     "preview of labels": ("admin", "import-detail", 16),
     "preview of an import": ("admin", "import-detail", 7),
-    "trajectories": ("admin", "trajectories", 14),
-    "trajectory": ("admin", "trajectory", 26),
+    "trajectories": ("admin", "trajectories", 16),
+    "tags": ("admin", "tags", 6),
+    "trajectory": ("admin", "trajectory", 28),
     "history": ("admin", "history", 30),
     "my work": ("ann", "work", 12),
     "judges": ("admin", "judges", 12),
@@ -66,7 +67,7 @@ PAGES = {
     "adjudication queue": ("judith", "adjudication-queue", 12),
     "adjudication queue of an admin": ("admin", "adjudication-queue", 12),
     "unfinished work": ("admin", "claims", 11),
-    "case": ("judith", "adjudication", 21),
+    "case": ("judith", "adjudication", 22),
     "agreement": ("admin", "agreement", 10),
     "steps of agreement": ("admin", "agreement-steps", 17),
     "own figures": ("ann", "annotator-figures", 14),
@@ -113,6 +114,9 @@ def fill(cast: people.Cast, many: int) -> None:
         people.label_all(people.claim(cast.ann, project))
     for assignment in cast.ann.assignments.all()[: 2 * many]:
         remarks.remark(actor=cast.ann, assignment=assignment, text="Look.")
+    for number in range(many):
+        first = Trajectory.objects.filter(project=project)[: 2 * many]
+        tags.tag(actor=cast.admin, project=project, trajectories=first, name=f"疑难{number}")
     judge(cast, many)
     know_by_checksums()
     for number in range(many):

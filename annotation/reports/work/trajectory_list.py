@@ -24,6 +24,7 @@ from django.db.models.functions import Left
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
+from annotation.core.names import folded
 from annotation.core.text import escape
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
 from annotation.models import (
@@ -36,12 +37,15 @@ from annotation.models import (
     Project,
     Step,
     Subset,
+    Tag,
     Trajectory,
     User,
 )
 from annotation.policies import being_labelled, kept_from_lists, require, visible
 
-TRAJECTORY_FILTERS: Final = ("subset", "state", "model", "annotator", "q")
+from .tags import tagged
+
+TRAJECTORY_FILTERS: Final = ("subset", "state", "model", "annotator", "tag", "q")
 SORTS: Final = {
     "queue": "shown_place",
     "record": "record_id",
@@ -66,7 +70,7 @@ def trajectories(
     before it the other way round. For admins.
 
     Raises Invalid for a value that no filter offers, for an unknown order, and for an order by what was said
-    without `labels`. Two queries, three with a filter by subset, annotator or policy model.
+    without `labels`. Two queries, three with a filter by subset, annotator, policy model or tag.
     """
     require(actor, "trajectory.list", project)
     _check(actor, project, filters)
@@ -81,6 +85,8 @@ def trajectories(
     if filters.get("annotator"):
         theirs = _turns(actor).filter(trajectory=OuterRef("pk"), annotator__username=filters["annotator"])
         rows = rows.filter(Exists(theirs))
+    if filters.get("tag"):
+        rows = rows.filter(tagged(actor, filters["tag"]))
     if filters.get("q"):
         words = escape(filters["q"])
         rows = rows.filter(Q(record_id__icontains=words) | Q(task__question__icontains=words))
@@ -122,6 +128,7 @@ def _turns(actor: User) -> QuerySet[Assignment]:
 def _check(actor: User, project: Project, filters: Mapping[str, str]) -> None:
     subset, state = filters.get("subset", ""), filters.get("state", "")
     model, annotator = filters.get("model", ""), filters.get("annotator", "")
+    tag = filters.get("tag", "")
     if subset and not Subset.objects.filter(project=project, name=subset).exists():
         raise Invalid(translatable("There is no subset “{name}”.", name=subset))
     if state and state not in set(TrajectoryState):
@@ -133,6 +140,8 @@ def _check(actor: User, project: Project, filters: Mapping[str, str]) -> None:
         raise Invalid(translatable("There is no policy model “{name}” in this project.", name=model))
     if annotator and not annotators_of(project).filter(username=annotator).exists():
         raise Invalid(translatable("There is no annotator “{name}” in this project.", name=annotator))
+    if tag and not Tag.objects.filter(project=project, key=folded(tag)).exists():
+        raise Invalid(translatable("There is no tag “{name}”.", name=tag))
 
 
 def annotators_of(project: Project) -> QuerySet[User]:

@@ -25,6 +25,7 @@ from annotation.reports.cases.error_graphs import consensus_errors, error_graphs
 from annotation.reports.cases.side_by_side import SideBySide
 from annotation.reports.judging.suggestions import has_judges
 from annotation.reports.releases.release_preview import frozen_in
+from annotation.reports.work.tags import tags_of
 from annotation.services import adjudicate, noted_reads
 from frontend.pages.cases import case
 from frontend.pages.cases.discussions import WITH_DISCUSSIONS, mark_all_read, threads_of
@@ -93,6 +94,7 @@ def _page(
         nav=None,
         **read,
         **reading(row.trajectory, shown.transcript, read["parts"]),
+        tags=[] if is_part(request) else tags_of(opened.user, [row.trajectory]).get(row.trajectory_id, []),
         pinned_question="" if is_part(request) else pinned_question(row.trajectory, shown.transcript),
         **guidelines_of(row.project),
         **(threads_of(talk) if talk is not None else {"threads": {}}),

@@ -18,15 +18,17 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation import policies
 from annotation.core.text import unescape
 from annotation.core.vocabulary import SIGNS, VALUE_NAMES, Role, TrajectoryState
-from annotation.models import Subset, Trajectory
+from annotation.models import Subset, Tag, Trajectory
 from annotation.models.data import with_trajectories
 from annotation.reports.cases import side_by_side
+from annotation.reports.work import tags as tag_report
 from annotation.reports.work import trajectory_list as report
 from annotation.services import noted_reads
 from frontend.pages.shared.columns import record_column, subset_column
 from frontend.pages.shared.common import ProjectPage, open_project
-from frontend.pages.shared.list_page import Empty, Filter, ListPage, show
+from frontend.pages.shared.list_page import BulkAct, Empty, Field, Filter, ListPage, show
 from frontend.pages.shared.saved_views import SavedViews
+from frontend.pages.work import tags
 from frontend.pages.work.reading import is_part, run
 from frontend.rendering.beside import beside
 from frontend.rendering.charts import strip
@@ -40,7 +42,7 @@ TRAJECTORIES_VERB = "trajectory.list"
 SHOWN_OF_QUESTION = {False: 140, True: 80}
 
 TRAJECTORY_CSV_COLUMNS = (
-    *("record_id", "subset", "task", "policy_model", "steps", "state", "annotators", "question"),
+    *("record_id", "subset", "task", "policy_model", "steps", "state", "annotators", "tags", "question"),
     *("agreement", "judges_doubt", "labels", "outcome"),
 )
 
@@ -52,20 +54,30 @@ class ListedTrajectory:
     row: Trajectory
     annotators: list[str]
     said: report.TrajectoryLabels | None
+    tags: list[str]
+
+    @property
+    def pk(self) -> int:
+        """The trajectory's key, by which it is chosen."""
+        return self.row.pk
 
 
 def _listed(opened: ProjectPage, rows: list[Trajectory], *, labels: bool) -> list[ListedTrajectory]:
     """Rows with what is shown beside them; that their labels are seen is noted."""
     names = report.annotators(opened.user, rows)
     said = noted_reads.listed(actor=opened.user, project=opened.project, rows=rows) if labels else {}
-    return [ListedTrajectory(row, names.get(row.pk, []), said.get(row.pk)) for row in rows]
+    tags = tag_report.tags_of(opened.user, rows)
+    return [
+        ListedTrajectory(row, names.get(row.pk, []), said.get(row.pk), tags.get(row.pk, [])) for row in rows
+    ]
 
 
 def _columns(slug: str, *, labels: bool) -> list[Column]:
     def question(one: ListedTrajectory) -> str:
         beginning: str = one.row.beginning  # type: ignore[attr-defined]
         shown = truncatechars(escape_control_chars(unescape(beginning)), SHOWN_OF_QUESTION[labels])
-        return cells.stack(shown, cells.strip(*_strip(one.said)) if one.said else "")
+        tags = cells.cluster(*(cells.badge(tag, "badge--outline") for tag in one.tags)) if one.tags else ""
+        return cells.stack(shown, cells.strip(*_strip(one.said)) if one.said else "", tags)
 
     def state(one: ListedTrajectory) -> str:
         shown: str = one.row.shown_state  # type: ignore[attr-defined]
@@ -86,6 +98,7 @@ def _columns(slug: str, *, labels: bool) -> list[Column]:
             lambda one: ", ".join(one.annotators),
             sort="-annotators",
         ),
+        Column("tags", value=lambda one: "; ".join(one.tags)),
     ]
     if not labels:
         return columns
@@ -117,13 +130,15 @@ def _list(opened: ProjectPage) -> ListPage:
     labels = "labels" in request.GET
 
     def rows(asked: dict[str, str]) -> QuerySet[Trajectory]:
-        filters = {name: asked[name] for name in report.TRAJECTORY_FILTERS}
+        # without any tag, there is no filter by tags
+        filters = {name: asked.get(name, "") for name in report.TRAJECTORY_FILTERS}
         return report.trajectories(
             actor=user, project=project, filters=filters, sort=asked["sort"], labels=labels
         )
 
     subsets = with_trajectories(policies.visible(user, Subset.objects.filter(project=project)))
     everything = policies.visible(user, Trajectory.objects.filter(project=project))
+    names = [(row.name, row.name) for row in policies.visible(user, Tag.objects.filter(project=project))]
     models = everything.order_by("policy_model").values_list("policy_model", flat=True).distinct()
     return ListPage(
         request,
@@ -143,6 +158,7 @@ def _list(opened: ProjectPage) -> ListPage:
             Filter(
                 "annotator", _("Annotator"), ((row.username, row) for row in report.annotators_of(project))
             ),
+            *([Filter("tag", _("Tag"), names)] if names else []),
             Filter("q", _("Record or question contains")),
         ],
         items=lambda found: _listed(opened, found, labels=labels),
@@ -153,6 +169,14 @@ def _list(opened: ProjectPage) -> ListPage:
         in_file=TRAJECTORY_CSV_COLUMNS,
         below=cells.strip_legend() if labels else "",
         views=SavedViews(opened, "trajectories"),
+        bulk=BulkAct(
+            _("Change tags"),
+            at("trajectories-tag", project.slug),
+            [
+                Field("act", _("The chosen ones"), [("tag", _("get the tag")), ("untag", _("lose the tag"))]),
+                Field("tag", _("Tag"), type="text"),
+            ],
+        ),
     )
 
 
@@ -162,14 +186,16 @@ def trajectories(request: HttpRequest, slug: str) -> HttpResponseBase:
     opened = open_project(request, slug, TRAJECTORIES_VERB)
     listed = _list(opened)
     noted = _("Your viewing is recorded")
+    has_tags = any(field.name == "tag" for field in listed.filters)
+    more = [cells.link(_("Tags"), at("tags", slug), "button")] if has_tags else []
     if "labels" not in request.GET:
         turn = cells.link(_("Show labels"), listed.address(labels="1"), "button", noted)
-        return show(opened, "trajectories", listed, actions=[turn])
+        return show(opened, "trajectories", listed, actions=[*more, turn])
     about = _("Labels are shown. Your viewing is recorded: you can no longer claim these trajectories.")
     if Role.ANNOTATOR in opened.roles:
         about += " " + _("Labels of trajectories that you could still label stay hidden.")
     turn = cells.link(_("Hide labels"), listed.address(labels=None, sort=None), "button")
-    return show(opened, "trajectories", listed, about=about, actions=[turn])
+    return show(opened, "trajectories", listed, about=about, actions=[*more, turn])
 
 
 @require_GET
@@ -228,7 +254,10 @@ def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     laid = laid_out(request, shown)
     template = "transcript/part.html" if is_part(request) else "work/trajectory.html"
     title = title_of(row.record_id, laid["question"].text)
-    return opened.render(template, "trajectories", title=title, asks=asks, sealed=sealed, state=state, **laid)
+    context = {"asks": asks, "sealed": sealed, "state": state, **laid}
+    if not is_part(request):
+        context |= tags.of_trajectory(opened, row)
+    return opened.render(template, "trajectories", title=title, **context)
 
 
 @require_GET
