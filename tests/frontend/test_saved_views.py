@@ -66,6 +66,7 @@ def test_view_is_saved_opened_changed_renamed_and_deleted(browse, cast, rows, at
     assert gone.status_code == 400 and "not there any more" in text(gone)
 
 
+@pytest.mark.postgres
 def test_view_keeps_the_typed_name_when_it_is_refused(browse, cast, rows, at, text):
     client, url = browse("admin"), at("trajectories", "bench")
     save(client, url, "subset=one", name="Mine")

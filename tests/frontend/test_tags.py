@@ -34,6 +34,7 @@ def named(user, *rows):
     return [seen.get(row.pk, []) for row in rows]
 
 
+@pytest.mark.postgres
 def test_tag_is_put_on_chosen_trajectories_filtered_by_and_taken_off(browse, rows, at, text):
     client, url, chosen = browse("admin"), at("trajectories", "bench"), at("trajectories-tag", "bench")
     assert 'id="tag"' in text(client.get(url)) and "get the tag" in text(client.get(url))
@@ -71,6 +72,7 @@ def test_tag_is_put_on_a_trajectory_on_its_page(browse, rows, at, text):
     assert "The tag is not there." in text(client.post(url, {"untag": "<b>bold</b>"}, follow=True))
 
 
+@pytest.mark.postgres
 def test_tags_are_renamed_merged_and_deleted(browse, cast, rows, put, at, text):
     client, page = browse("admin"), at("tags", "bench")
     assert "No tags yet" in text(client.get(page))
@@ -111,6 +113,7 @@ def test_tag_is_never_sent_to_annotators_and_to_adjudicators_in_disputes_only(
         put("mine", case, actor=cast.judith)
 
 
+@pytest.mark.postgres
 def test_admin_who_labels_sees_only_their_own_tags_until_it_can_tell_nothing(
     browse, cast, rows, put, at, text
 ):
