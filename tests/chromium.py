@@ -112,6 +112,13 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
+def fits_the_window(page: Page) -> None:
+    """Nothing is wider than the window, once the page has its styles: a form’s answer is read before that."""
+    page.wait_for_load_state()
+    over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert over <= 0, f"{page.url} is {over} px too wide"
+
+
 @contextmanager
 def arrivals(browser: Browser, home: str) -> Iterator[Callable[..., Visitor]]:
     """`arrive(**context_options)` opens one more browser at `home`; at the end none has complained."""

@@ -10,6 +10,7 @@ from annotation.services import discuss, projects
 from tests import people
 from tests.browser.stored import consensus, decisions, eventually
 from tests.browser.workbench import PHONE, intercept, until
+from tests.chromium import fits_the_window
 from tests.people import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -253,4 +254,4 @@ def test_case_is_decided_under_a_thumb(case, open_as):
     expect(page.locator("#m6")).to_be_focused()
     expect(page.locator("[data-decide] [data-said]")).to_have_text(["decided", "", "decided", "decided"])
     eventually(decisions, {4: -1, 10: 1, None: -1})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    fits_the_window(page)

@@ -12,6 +12,7 @@ from annotation.models import Assignment, OutcomeConsensus, Revision, Trajectory
 from tests import people
 from tests.browser.stored import consensus, eventually, submitted_labels
 from tests.browser.workbench import press, ready, submit
+from tests.chromium import fits_the_window
 from tests.people import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -204,4 +205,4 @@ def check_pages(pages: dict[str, Page], letter: dict[str, str]) -> None:
         expect(page.locator("[data-role=errors]")).to_have_text(re.compile(r"^\s*step 2, and from it 3\s*$"))
         for width in (1440, 390):
             page.set_viewport_size({"width": width, "height": 844})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            fits_the_window(page)

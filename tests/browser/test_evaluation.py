@@ -14,11 +14,11 @@ from annotation.policies import OPERATOR
 from annotation.services import release
 from tests import people
 from tests.browser.stored import eventually
+from tests.chromium import fits_the_window
 from tests.services.predicting import bring, content, line
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-OVER = "node => node.scrollWidth - node.clientWidth"
 
 
 def test_predictions_are_uploaded_compared_and_a_worst_case_is_read(cast, open_as, tmp_path: Path):
@@ -39,7 +39,7 @@ def test_predictions_are_uploaded_compared_and_a_worst_case_is_read(cast, open_a
     expect(page.get_by_text("Sage: imported records: 2")).to_be_visible()
     expect(page.get_by_role("heading", name="bad.jsonl: 1 error")).to_be_visible()
     eventually(lambda: PredictionSet.objects.get(model="Sage").record_count, 2)
-    over = [page.locator("html").evaluate(OVER)]
+    fits_the_window(page)
 
     page.goto(page.url.replace("predictions/", "leaderboard/"))
     names = page.locator(".table tbody th a:not(.badge)")
@@ -72,8 +72,7 @@ def test_predictions_are_uploaded_compared_and_a_worst_case_is_read(cast, open_a
     page.locator("#m4").get_by_role("button", name="More for message 4").click()
     page.get_by_role("button", name="Raw").click()
     expect(page.locator("#m4 .source__text").first).to_contain_text(json.dumps("assistant"))
-    over += [page.locator("html").evaluate(OVER)]
+    fits_the_window(page)
     page.goto(page.url.split("models/")[0] + "benchmark/")
     expect(page.get_by_text("Pearson’s r is undefined over 2 models").first).to_be_visible()
-    over += [page.locator("html").evaluate(OVER)]
-    assert over == [0, 0, 0]
+    fits_the_window(page)

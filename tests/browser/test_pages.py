@@ -13,6 +13,7 @@ from annotation.models import ImportFile, Membership, Trajectory
 from annotation.services import accounts, ingest
 from tests import people
 from tests.browser.stored import eventually
+from tests.chromium import fits_the_window
 from tests.importers.golden import GOLDEN
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -163,7 +164,7 @@ def test_api_page_finds_an_operation_and_sends_it_with_a_token_that_nothing_keep
     expect(one.get_by_role("heading", name="Response")).to_contain_text("404")
 
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    fits_the_window(page)
     post = page.locator("#assignments_labels_create")
     post.locator("summary").first.click()
     post.get_by_role("button", name="Try it").click()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.chromium import fits_the_window
 from tests.people import make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -105,7 +106,7 @@ def test_message_of_the_user_is_pinned_while_its_steps_are_read(reading) -> None
     pin.get_by_role("button").click()
     expect(words).to_have_text("Search first, and answer with care. Question 0?")
     expect(pin.get_by_role("button")).to_have_attribute("aria-expanded", "true")
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    fits_the_window(page)
     box, head = pin.bounding_box(), page.locator("#m12 .step__head").bounding_box()
     assert box and head and head["y"] >= 52
 

@@ -8,17 +8,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import people
-from tests.chromium import Visitor
+from tests.chromium import Visitor, fits_the_window
 from tests.people import Cast
 from tests.services.publishing import decide_anew, freeze
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SIZES = ({"width": 1440, "height": 900}, {"width": 390, "height": 844})
-
-
-def never_wider_than_the_window(page: Page) -> None:
-    assert page.locator("html").evaluate("node => node.scrollWidth - node.clientWidth") <= 0, page.url
 
 
 def test_releases_are_compared_and_one_is_public_until_it_is_not(
@@ -37,7 +33,7 @@ def test_releases_are_compared_and_one_is_public_until_it_is_not(
     expect(page.get_by_role("heading", level=1)).to_have_text("1.1 compared with 1.0")
     for size in SIZES:
         page.set_viewport_size(size)  # type: ignore[arg-type]
-        never_wider_than_the_window(page)
+        fits_the_window(page)
     page.get_by_role("link", name="Labels changed").click()
     row = page.get_by_role("row", name="tiny:1:0")
     expect(row.locator("li").first).to_contain_text("Step 1")
@@ -47,7 +43,7 @@ def test_releases_are_compared_and_one_is_public_until_it_is_not(
     expect(page.locator("#m2")).to_be_in_viewport()
 
     page.goto(f"{page.url.partition('/releases/')[0]}/releases/1.1/")
-    never_wider_than_the_window(page)
+    fits_the_window(page)
     page.get_by_label("Everybody may read this release").check()
     page.get_by_role("button", name="Save").click()
     address = page.locator("#public-address")
@@ -58,7 +54,7 @@ def test_releases_are_compared_and_one_is_public_until_it_is_not(
     expect(guest.page.get_by_role("heading", name="How to load")).to_be_visible()
     for size in SIZES:
         guest.page.set_viewport_size(size)  # type: ignore[arg-type]
-        never_wider_than_the_window(guest.page)
+        fits_the_window(guest.page)
     with guest.page.expect_download() as download:
         guest.page.get_by_role("link", name="tiny.jsonl").click()
     assert download.value.path().read_bytes().count(b"\n") == 3
