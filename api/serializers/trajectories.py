@@ -135,6 +135,15 @@ class AnsweredCall(Output):
     position = serializers.IntegerField()
 
 
+class Usage(Output):
+    """What the log says that a step took, or all steps together; null where it does not say."""
+
+    input_tokens = serializers.IntegerField(allow_null=True)
+    output_tokens = serializers.IntegerField(allow_null=True)
+    cost_usd = serializers.FloatField(allow_null=True)
+    seconds = serializers.FloatField(allow_null=True)
+
+
 class Message(Output):
     """One message, made ready to be shown; a message with the role `assistant` is a step."""
 
@@ -147,6 +156,7 @@ class Message(Output):
     tool_call_id = serializers.CharField(allow_null=True)
     name = serializers.CharField(allow_null=True)
     answers = AnsweredCall(allow_null=True)
+    usage = Usage(allow_null=True)
 
 
 class Trajectory(Output):
@@ -162,6 +172,7 @@ class Trajectory(Output):
     task_description = serializers.JSONField(allow_null=True)
     tools = serializers.ListField(child=serializers.JSONField())
     message_count = serializers.IntegerField(help_text="Of the whole trajectory.")
+    usage = Usage(help_text="Of the whole trajectory, as far as its steps say.")
     messages = Message(many=True, help_text="All, or those that were asked for.")
     answer_text = serializers.CharField(allow_null=True)
     policy_model = serializers.CharField(allow_null=True)

@@ -19,6 +19,7 @@ from rest_framework.response import Response
 from annotation.core.bounds import MAX_INT
 from annotation.core.errors import Conflict
 from annotation.core.text import escape, unescape
+from annotation.core.trajectories.step_costs import cost_of, total
 from annotation.models import Tag, Trajectory
 from annotation.policies import FieldAccess, field_access, require, visible
 from annotation.reports.cases import side_by_side as reports
@@ -135,6 +136,7 @@ def shape(row: Trajectory, access: FieldAccess, read: Transcript, part: range) -
         index: {"message_index": message, "position": position}
         for index, (message, position) in read.results.items()
     }
+    costs = [cost_of(message.raw) for message in read.messages]
     return {
         "id": row.pk,
         "record_id": unescape(row.record_id),
@@ -145,6 +147,7 @@ def shape(row: Trajectory, access: FieldAccess, read: Transcript, part: range) -
         "task_description": read.task_description,
         "tools": read.tools,
         "message_count": len(read.messages),
+        "usage": asdict(total(costs)),
         "messages": [
             {
                 "index": message.index,
@@ -156,6 +159,7 @@ def shape(row: Trajectory, access: FieldAccess, read: Transcript, part: range) -
                 "tool_call_id": message.tool_call_id,
                 "name": message.name,
                 "answers": answers.get(message.index),
+                "usage": None if (cost := costs[message.index]) is None else asdict(cost),
             }
             for message in read.messages[part.start : part.stop]
         ],

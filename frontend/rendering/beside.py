@@ -11,6 +11,7 @@ from annotation.reports.shared.transcripts import Transcript
 from frontend.rendering.allowance import BESIDE_BYTES, PER_TEXT, PER_VALUE, TOOLS_BYTES, Allowance, bytes_of
 from frontend.rendering.blocks import StructureBlock, TextBlock, laid_out, value_block
 from frontend.rendering.control_chars import escape_control_chars
+from frontend.rendering.step_costs import run_cost_text
 
 ANSWERS: Final = ("answer", "target", "targets", "final_answer")
 """What a reference answer is read for stands first in it."""
@@ -39,6 +40,7 @@ def beside(transcript: Transcript) -> dict[str, Any]:
         **hints_and_source(transcript.hints),
         "tools": shown,
         "tools_left_out": len(offered) - len(shown),
+        "cost": run_cost_text(transcript),
     }
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from annotation.core.trajectories import tool_schema
 from annotation.core.trajectories.messages import EARLIER
+from annotation.core.trajectories.step_costs import cost_of
 from annotation.core.trajectories.trajectory import Message, ToolCall
 from annotation.models import Step
 from annotation.reports.shared.transcripts import Transcript
@@ -30,6 +31,7 @@ from frontend.rendering.blocks import (
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.run_parts import PER_CALL, RunParts, parts_of
 from frontend.rendering.schema_problems import in_words
+from frontend.rendering.step_costs import cost_text
 
 MOST_LINKS: Final = 20
 """So many results of one call are linked from it."""
@@ -80,7 +82,7 @@ class RenderedMessage:
     """One message. `kind`: step, user, system, result or other. `answers`: the call a result belongs to.
 
     `leading`: it stands before anybody has spoken. `failed`: a result that says so. `cut`: it is too large to
-    be drawn whole.
+    be drawn whole. `cost`: what the log says that a step took, in words.
     """
 
     index: int
@@ -95,6 +97,7 @@ class RenderedMessage:
     leading: bool = False
     failed: bool = False
     cut: bool = False
+    cost: str = ""
 
     @property
     def earlier(self) -> bool:
@@ -271,6 +274,7 @@ class _Layout:
             empty=not blocks and not message.tool_calls and not allowance.cut,
             failed=kind == "result" and (message.failed or structure.tells_error(message.content)),
             cut=allowance.cut,
+            cost=cost_text(cost_of(message.raw)) if kind == "step" else "",
         )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..jsonio.jsonlines import MAX_DEPTH, BadJson, depth_of, parse_text
+from .step_costs import StepCost, cost_in, cost_of, total
 
 SCHEMA: Final = "ATIF-v1.7"
 OURS: Final = "tristep"
@@ -52,6 +53,9 @@ def step_messages(step: Mapping[str, Any]) -> list[Json]:
     reasoning = step.get("reasoning_content")
     if reasoning:
         message["reasoning_content"] = reasoning if isinstance(reasoning, str) else _text(reasoning)
+    metrics = step.get("metrics")
+    if role == "assistant" and isinstance(metrics, dict) and (cost := cost_in(metrics)):
+        message["usage"] = cost.as_json()
     calls = step.get("tool_calls")
     if isinstance(calls, list) and calls:
         message["tool_calls"] = [_call(call) for call in calls]
@@ -82,7 +86,7 @@ def document(
         _step(number, start, messages, by_message)
         for number, (start, messages) in enumerate(_turns(content["messages"]), start=1)
     ]
-    return {
+    whole: Json = {
         "schema_version": SCHEMA,
         "session_id": record_id,
         "trajectory_id": record_id,
@@ -90,6 +94,9 @@ def document(
         "steps": steps,
         "extra": {OURS: ours},
     }
+    if metrics := _metrics(total(map(cost_of, content["messages"])), "total_"):
+        whole["final_metrics"] = metrics
+    return whole
 
 
 def own_record(document: Mapping[str, Any]) -> Json | None:
@@ -137,6 +144,8 @@ def _step(number: int, start: int, messages: list[Json], labels: Mapping[int | N
             step["reasoning_content"] = first["reasoning_content"]
         if step["source"] == "agent" and isinstance(first.get("tool_calls"), list):
             step["tool_calls"] = [_atif_call(call) for call in first["tool_calls"]]
+        if (cost := cost_of(first)) is not None and (metrics := _metrics(cost, "")):
+            step["metrics"] = metrics
     if results:
         step["observation"] = {"results": [_atif_result(result) for result in results]}
     ours: Json = {}
@@ -147,6 +156,16 @@ def _step(number: int, start: int, messages: list[Json], labels: Mapping[int | N
     if ours:
         step["extra"] = {OURS: ours}
     return step
+
+
+def _metrics(cost: StepCost, prefix: str) -> Json:
+    """Tokens and cost by ATIF's names; durations have none there."""
+    said = {
+        "prompt_tokens": cost.input_tokens,
+        "completion_tokens": cost.output_tokens,
+        "cost_usd": cost.cost_usd,
+    }
+    return {f"{prefix}{name}": value for name, value in said.items() if value is not None}
 
 
 def _label(label: StepLabel) -> Json:

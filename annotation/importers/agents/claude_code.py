@@ -26,7 +26,7 @@ from ..parts.sniffing import samples, strings
 from ..records import RecordProblems
 from .line_tree import LineTree, trees
 
-CONVERTER: Final = 1
+CONVERTER: Final = 2
 BRANCHES = translatable("branches left out")
 LOST_STEPS = translatable("responses on branches left out")
 REPEATED = translatable("lines that occur twice, taken once")
@@ -234,7 +234,7 @@ def _add_line(thread: ConversationBuilder, line: Line, models: dict[str, None]) 
     key = _response_id(line) or ""
     if not key:
         thread.close()
-    add_response(thread, message["content"], as_json(line.get("uuid")), key)
+    add_response(thread, message["content"], as_json(line.get("uuid")), key, usage=message.get("usage"))
 
 
 def _asked(content: Any) -> str:

@@ -25,7 +25,7 @@ from ..conversion import Conversation
 from ..drafts import SourceRecord, read_conversations
 from ..records import RecordProblems, as_text
 
-CONVERTER: Final = 1
+CONVERTER: Final = 2
 LAST_MINOR: Final = 7
 
 _MARK: Final = re.compile(rb'"schema_version"\s*:\s*"ATIF-v\d+\.\d+"')
@@ -38,7 +38,8 @@ _NEWER: Final = translatable("trajectories of a later version of ATIF than is kn
 _CONTINUED: Final = translatable("trajectories continued in another file")
 _SUB_AGENTS: Final = translatable("sub-agents, imported as trajectories of their own")
 _OTHER_MODELS: Final = translatable("steps by another model than the agent’s")
-_METRICS: Final = translatable("metrics, token ids and times")
+_KEPT_METRICS: Final = frozenset({"prompt_tokens", "completion_tokens", "cost_usd"})
+_METRICS: Final = translatable("metrics other than tokens and costs, token ids and times")
 
 
 class Atif:
@@ -128,7 +129,8 @@ def _add_step(conversation: Conversation, step: dict[str, Any], number: int) -> 
     role = messages[0].get("role") if messages else ""
     if role == CONTEXT_ROLE:
         conversation.notes[_COPIED if step.get("is_copied_context") else _DISPATCHES] += 1
-    if step.get("metrics"):
+    metrics = step.get("metrics")
+    if metrics and not (isinstance(metrics, dict) and metrics.keys() <= _KEPT_METRICS):
         conversation.left_out.add(_METRICS)
     if role != "assistant":
         return

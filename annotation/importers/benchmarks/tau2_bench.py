@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError
+from annotation.core.trajectories.step_costs import cost_in
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 from ..base import ReadContext
@@ -21,10 +22,10 @@ from ..drafts import read_conversations
 from ..parts.dialects import read_tools
 from ..parts.json_array_stream import Element, records_at
 from ..parts.message_parts import MessageParts, as_object, as_text
-from ..parts.trace_conversations import TIMES, TOKENS
+from ..parts.trace_conversations import TIMES
 from ..records import RecordProblems
 
-CONVERTER: Final = 1
+CONVERTER: Final = 2
 
 VOICE: Final = translatable("is a simulation of speech in both directions (ticks), which has no steps")
 APART: Final = translatable(
@@ -115,7 +116,7 @@ def _convert(piece: Any, settings: _Settings, problems: RecordProblems) -> list[
         policy_model=as_text(settings.part("agent_info").get("llm")),
         tools=read_tools(environment.get("tool_defs")),
         hints={key: value[key] for key in _HINTS if value.get(key) is not None},
-        left_out={TIMES, TOKENS, RAW_ANSWERS},
+        left_out={TIMES, RAW_ANSWERS},
     )
     if environment.get("policy"):
         conversation.messages.append({"role": "system", "content": as_text(environment["policy"])})
@@ -159,6 +160,11 @@ def _message(source: dict[str, Any]) -> dict[str, Any]:
     for call in calls if isinstance(calls, list) else []:
         parts.add_call(call)
     message = parts.messages(role, call_id=source.get("id"))[-1]
+    if role == "assistant":
+        usage = source.get("usage")
+        cost = cost_in(usage if isinstance(usage, dict) else {}, source)
+        if cost:
+            message["usage"] = cost.as_json()
     if role == "tool":
         if source.get("requestor") == "user":
             message["name"] = "user"

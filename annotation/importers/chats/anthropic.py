@@ -25,7 +25,7 @@ from ..parts.sniffing import messages_in, samples, strings
 from ..parts.unknown_fields import keep_rest
 from ..records import RecordProblems
 
-CONVERTER: Final = 1
+CONVERTER: Final = 2
 COMPACTIONS = translatable("compactions")
 PARTIAL = translatable("partial messages of a stream, left out")
 SUB_AGENTS = translatable("sub-agents, as trajectories of their own")
@@ -127,7 +127,7 @@ def messages_request(value: Any, problems: RecordProblems) -> Conversation | Non
         _add_message(thread, message, f"messages[{index}]", problems)
     response = value.get("response")
     if isinstance(response, dict) and "content" in response:
-        add_response(thread, response["content"], as_json(response.get("id")))
+        add_response(thread, response["content"], as_json(response.get("id")), usage=response.get("usage"))
     models = [held.get("model") for held in (response, request) if isinstance(held, dict)]
     conversation.policy_model = next((model for model in models if isinstance(model, str)), "")
     tools_of(request.get("tools"), conversation)
@@ -139,7 +139,8 @@ def _add_message(thread: ConversationBuilder, message: Any, place: str, problems
     role = message.get("role") if isinstance(message, dict) else None
     if role == "assistant":
         thread.close()
-        add_response(thread, message.get("content"), as_json(message.get("id")) or place)
+        address = as_json(message.get("id")) or place
+        add_response(thread, message.get("content"), address, usage=message.get("usage"))
     elif role == "user":
         add_user(thread, message.get("content"))
     elif isinstance(role, str) and role:
@@ -212,6 +213,6 @@ def _add_event(thread: ConversationBuilder, event: dict[str, Any], place: str) -
         if not key:
             thread.close()
         address = key or as_json(event.get("uuid")) or place
-        add_response(thread, message.get("content"), address, key)
+        add_response(thread, message.get("content"), address, key, usage=message.get("usage"))
         if not conversation.policy_model and isinstance(message.get("model"), str):
             conversation.policy_model = message["model"]

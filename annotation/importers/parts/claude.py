@@ -19,9 +19,12 @@ TOOL_BLOCKS: Final = frozenset(
 _CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
-def add_response(thread: ConversationBuilder, content: Any, address: str, key: str = "") -> Response:
+def add_response(
+    thread: ConversationBuilder, content: Any, address: str, key: str = "", *, usage: Any = None
+) -> Response:
     """The blocks of an assistant message, as one response or as a further piece of the response `key`."""
     response = thread.respond(address, key)
+    response.spend(usage)
     for block in content if isinstance(content, list) else [content]:
         _add_block(thread, response, block)
     return response

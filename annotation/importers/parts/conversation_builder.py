@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from annotation.core.trajectories.step_costs import cost_in
 from annotation.importers.conversion import Conversation
 
 from .content_blocks import as_json, call_of, content_of, part_of, parts_of
@@ -44,6 +46,11 @@ class Response:
     def keep(self, key: str, value: Any) -> None:
         """A further key of the message, such as the `name` of the agent that speaks."""
         self._message[key] = value
+
+    def spend(self, usage: Any) -> None:
+        """What the source says that the response took; of a response in pieces, the last says it all."""
+        if isinstance(usage, Mapping) and (cost := cost_in(usage)):
+            self.keep("usage", cost.as_json())
 
 
 class ConversationBuilder:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from annotation.core.i18n import translatable
 from annotation.core.trajectories.messages import EARLIER
+from annotation.core.trajectories.step_costs import StepCost, cost_of, total
 from annotation.importers.conversion import Conversation
 
 from .dialects import parse_json
@@ -56,6 +57,7 @@ class ModelCall:
     error: str = ""
     piece: bool = False
     cut_off: bool = False
+    cost: StepCost = field(default_factory=StepCost)
 
 
 @dataclass(slots=True)
@@ -133,7 +135,9 @@ class _Stitching:
         """Add the new messages of a call's input, results that only their own spans hold, and the
         response."""
         if call.piece and self._open and not self.waiting:
-            self.messages[-1] = as_one([self.messages[-1], *call.output])
+            self.messages[-1] = _with_cost(
+                as_one([self.messages[-1], *call.output]), total([cost_of(self.messages[-1]), call.cost])
+            )
             self._learn(self.messages[-1])
             self.notes[PIECES] += 1
             return
@@ -147,7 +151,7 @@ class _Stitching:
         system = [message for message in before if message.get("role") == "system"]
         for message in [*system, *new[len(before) :]]:
             self._append({**message, "role": EARLIER} if message.get("role") == "assistant" else message)
-        self._append({**as_one(call.output), "role": "assistant"})
+        self._append(_with_cost({**as_one(call.output), "role": "assistant"}, call.cost))
         self.addresses[len(self.messages) - 1] = call.address
         self._open = True
         for tool in call.tools:
@@ -278,6 +282,11 @@ class _Stitching:
             tools=list(self.tools.values()),
             notes=self.notes,
         )
+
+
+def _with_cost(message: dict[str, Any], cost: StepCost) -> dict[str, Any]:
+    """A response with what its call took, where the source says so."""
+    return {**message, "usage": cost.as_json()} if cost else message
 
 
 def short_model(name: str) -> str:

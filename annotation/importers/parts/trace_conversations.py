@@ -11,15 +11,15 @@ from annotation.core.i18n import translatable
 from annotation.importers.conversion import Conversation
 
 from .model_calls import ModelCall, ToolRun, stitch
+from .span_costs import span_cost
 from .span_tree import Span, SpanTree
 
-__all__ = ["OF_NO_STEP", "TIMES", "TOKENS", "SpanKind", "SpanReader", "conversations_of"]
+__all__ = ["OF_NO_STEP", "TIMES", "SpanKind", "SpanReader", "conversations_of"]
 
 SUB_AGENTS: Final = translatable("sub-agents, read as trajectories of their own")
 WRAPPED: Final = translatable("model calls that only wrap another, left out")
 INNER_RUNS: Final = translatable("tool runs inside other tools, left out")
-TIMES: Final = translatable("times")
-TOKENS: Final = translatable("token counts and costs")
+TIMES: Final = translatable("times, but for how long each call took")
 OF_NO_STEP: Final = translatable("labels of spans that are no steps, left out")
 NO_CALL: Final = translatable("has no call of a model")
 NOTHING_SAID: Final = translatable(
@@ -90,6 +90,8 @@ def conversations_of(tree: SpanTree, reader: SpanReader, record_id: str) -> list
 def _calls(tree: SpanTree, kinds: dict[Span, SpanKind], reader: SpanReader) -> dict[Span, ModelCall]:
     """The calls of the model that count, by their spans: not those that wrap another with a response."""
     calls = {span: reader.call(span) for span in tree.spans if kinds[span] is SpanKind.MODEL}
+    for span, call in calls.items():
+        call.cost = span_cost(span)
     above = tree.nearest(lambda span: kinds[span] is not SpanKind.OTHER)
     told_within: set[Span] = set()
     for span in reversed(list(tree.walk())):

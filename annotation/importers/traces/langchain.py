@@ -26,7 +26,7 @@ from ..records import RecordProblems
 from .langchain_messages import add_messages, is_message, models_of
 from .langsmith import is_run, trace_conversation, trace_of
 
-CONVERTER: Final = 1
+CONVERTER: Final = 2
 REPEATED: Final = translatable("states of a thread that another repeats")
 
 _FIELDS: Final = frozenset({"id", "messages", "values", "channel_values", "metadata", "tasks", "tools"})

@@ -161,6 +161,7 @@ def _add(thread: ConversationBuilder, message: Message, place: str) -> None:
         response = thread.respond(as_json(fields.get("id")) or place)
         if name:
             response.keep("name", name["name"])
+        response.spend(fields.get("usage_metadata"))
         _respond(thread, response, fields)
     elif role == "tool":
         failed = fields.get("status") == "error"

@@ -26,11 +26,11 @@ from ..parts.model_calls import ModelCall, ToolRun, short_model, text_of
 from ..parts.peekable_stream import rewound
 from ..parts.span_records import time_of
 from ..parts.span_tree import Span, SpanTree
-from ..parts.trace_conversations import OF_NO_STEP, TIMES, TOKENS, SpanKind, SpanReader, conversations_of
+from ..parts.trace_conversations import OF_NO_STEP, TIMES, SpanKind, SpanReader, conversations_of
 from ..parts.trace_spool import SpooledTrace, TraceSpool, too_large
 from ..records import RecordProblems
 
-CONVERTER: Final = 1
+CONVERTER: Final = 2
 
 NO_OBSERVATIONS: Final = translatable(
     "is a trace without its observations; export the trace with them, or the observations themselves"
@@ -115,7 +115,7 @@ def _convert(piece: SourceRecord, problems: RecordProblems) -> list[Conversation
     main = conversations[0]
     _add_system(main, trace)
     for conversation in conversations:
-        conversation.left_out |= {TIMES, TOKENS}
+        conversation.left_out |= {TIMES}
     for key in ("name", "sessionId", "tags"):
         if trace.get(key):
             main.hints[key] = trace[key]

@@ -25,11 +25,11 @@ from ..parts.model_calls import ModelCall, ToolRun, short_model
 from ..parts.peekable_stream import rewound
 from ..parts.span_records import read_span
 from ..parts.span_tree import Span, SpanTree
-from ..parts.trace_conversations import OF_NO_STEP, TIMES, TOKENS, SpanKind, SpanReader, conversations_of
+from ..parts.trace_conversations import OF_NO_STEP, TIMES, SpanKind, SpanReader, conversations_of
 from ..records import RecordProblems
 from .opentelemetry.contents import reader as opentelemetry
 
-CONVERTER: Final = 1
+CONVERTER: Final = 2
 
 WITHOUT_SPANS: Final = translatable(
     "holds no spans: this is the answer of a search; export the traces themselves "
@@ -96,7 +96,7 @@ def _convert(piece: Any, problems: RecordProblems) -> list[Conversation]:
     metadata = as_object(metadata)
     for conversation in conversations:
         conversation.format_version = as_text(metadata.get("mlflow.trace_schema.version"))
-        conversation.left_out |= {TIMES, TOKENS}
+        conversation.left_out |= {TIMES}
     main = conversations[0]
     tagged = {**metadata, **as_object(info.get("tags"))}
     own = {key: held for key, held in tagged.items() if not key.startswith("mlflow.")}

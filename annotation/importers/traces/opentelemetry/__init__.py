@@ -21,13 +21,13 @@ from annotation.importers.drafts import read_conversations
 from annotation.importers.parts.message_parts import as_text
 from annotation.importers.parts.span_records import read_span
 from annotation.importers.parts.span_tree import Span, SpanTree
-from annotation.importers.parts.trace_conversations import TIMES, TOKENS, conversations_of
+from annotation.importers.parts.trace_conversations import TIMES, conversations_of
 from annotation.importers.records import RecordProblems
 
 from .contents import reader
 from .traces import Trace, read_traces
 
-CONVERTER: Final = 1
+CONVERTER: Final = 2
 
 _SPAN_KEYS: Final = frozenset({"context", "spanContext", "span_id", "spanId"})
 _CONVENTIONS: Final = re.compile(
@@ -70,7 +70,7 @@ def _convert(trace: Trace, problems: RecordProblems) -> list[Conversation]:
     conversations = conversations_of(tree, reader(), trace.trace_id)
     for conversation in conversations:
         conversation.format_version = trace.schema
-        conversation.left_out |= {TIMES, TOKENS}
+        conversation.left_out |= {TIMES}
     main = conversations[0]
     for span in tree.spans:
         for key in ("session.id", "gen_ai.conversation.id"):
