@@ -70,13 +70,30 @@ def _is_key(key: object) -> bool:
     return isinstance(key, str) and len(key) == len(key.lower()) == 1 and (key.isalnum() or key == "-")
 
 
-def table(changes: Mapping[str, str]) -> list[Binding]:
-    """The table with a person's changes; the three values keep their usual keys too, where these are free.
-    Changes that do not hold (any more) are left out, all of them."""
-    try:
-        valid = checked(changes)
-    except Invalid:
-        valid = {}
+def settled(changes: Mapping[str, Any]) -> dict[str, str]:
+    """The changes that hold, {action: key}, after defaults may have changed.
+
+    One that means nothing (any more) is left out, and no other with it. Where it has taken the default of an
+    action that is not changed, say of a newer one, that action gets the key that became free by it.
+    """
+    owners: dict[str, str] = {}
+    for action, key in changes.items():
+        if action in CHANGEABLE and _is_key(key):
+            owners.setdefault(key.lower(), action)
+    valid = {action: key for key, action in owners.items()}
+    for action in CHANGEABLE:
+        if action not in valid and (free := default_key(action)) in owners:
+            # no circle: each key has one owner, and each owner one default
+            while free in owners:
+                free = default_key(owners[free])
+            valid[action] = free
+    return {action: key for action, key in valid.items() if key != default_key(action)}
+
+
+def table(changes: Mapping[str, Any]) -> list[Binding]:
+    """The table with a person's changes that hold (`settled`); the three values keep their usual keys too,
+    where these are free."""
+    valid = settled(changes)
     rows = [copy.deepcopy(row) for row in BINDINGS]
     for row in rows:
         action = str(row.get("follows", row["id"]))
@@ -94,7 +111,11 @@ def case_table(changes: Mapping[str, str]) -> list[Binding]:
     """The table of a case's page: its own keys, and those of the workbench that mean something there. A
     change that takes one of its own keys is left out."""
     own = {row["keys"][0]["key"] for row in CASE_BINDINGS}
-    kept = {action: key for action, key in changes.items() if key not in own}
+    kept = {
+        action: key
+        for action, key in settled(changes).items()
+        if key not in own and action not in NOT_IN_CASES
+    }
     shared = [row for row in table(kept) if row["id"] not in NOT_IN_CASES]
     return [*copy.deepcopy(CASE_BINDINGS), *shared]
 

@@ -1,5 +1,7 @@
 """The keys of the workbench: what may be changed, and what the page gets."""
 
+import random
+
 import pytest
 
 from annotation.core import keymap
@@ -63,7 +65,35 @@ def test_keymap_refuses_clashes_and_what_is_no_single_key(changes: dict[str, str
     with pytest.raises(Invalid) as refusal:
         keymap.checked(changes)
     assert set(refusal.value.fields) <= set(changes)
-    assert keymap.table(changes) == list(keymap.BINDINGS)
+
+
+@pytest.mark.parametrize("odd", [{"flag": "F1"}, {"flag": 1}, {"submit": "y"}, {"dance": "y"}, {"flag": "h"}])
+def test_stored_change_that_means_nothing_any_more_takes_no_other_along(odd: dict[str, str]) -> None:
+    changes = {"next": "h", **odd}
+    assert keymap.settled(changes) == {"next": "h"}
+    assert keymap.table(changes) == keymap.table({"next": "h"})
+
+
+def test_newer_default_that_is_taken_gets_the_key_that_became_free() -> None:
+    # the reasons have got `w` after these were stored
+    stored = {"flag": "w", "unsure": "f", "plus": "2"}
+    assert keymap.settled(stored) == {**stored, "reason": "q"}
+    assert keys_of("flag", stored) == [{"key": "w"}] and keys_of("reason", stored) == [{"key": "q"}]
+    # what the page shows can be saved as it is
+    assert keymap.checked(keymap.settled(stored)) == keymap.settled(stored)
+
+
+def test_no_stored_changes_give_two_actions_one_key() -> None:
+    rng = random.Random(7)
+    letters = [keymap.default_key(action) for action in keymap.CHANGEABLE] + ["y", "h", "2"]
+    for _ in range(500):
+        stored = {
+            action: rng.choice(letters) for action in rng.sample(keymap.CHANGEABLE, rng.randrange(1, 12))
+        }
+        keys = {action: keymap.default_key(action) for action in keymap.CHANGEABLE}
+        keys |= keymap.settled(stored)
+        assert len(set(keys.values())) == len(keys)
+        assert keymap.checked(keymap.settled(stored)) == keymap.settled(stored)
 
 
 def test_keymap_never_has_the_same_key_twice() -> None:
@@ -79,4 +109,6 @@ def test_case_has_its_own_keys_and_a_change_never_takes_them():
     usual = keys({})
     assert (usual["take_a"], usual["take_b"], usual["next_disagreement"]) == ("a", "b", "d")
     assert usual["plus"] == "1" and "confirm" not in usual
+    # nor does a default that gives way
+    assert keys({"closes_corrected": "n"}) == usual
     assert keys({"plus": "z", "next": "d"}) == {**usual, "plus": "z", "outcome_plus": "z"}

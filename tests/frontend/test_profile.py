@@ -92,3 +92,11 @@ def test_keys_are_changed_refused_and_taken_back(browse, cast, at) -> None:
     ann.post(at("profile-keys"), {"flag": "y", "usual": "1"})
     cast.ann.refresh_from_db()
     assert cast.ann.keymap == {}
+
+
+def test_profile_tells_of_a_key_that_gave_way_to_ones_own(browse, cast, at, text) -> None:
+    # as it was stored before the reasons got this key
+    type(cast.ann).objects.filter(pk=cast.ann.pk).update(keymap={"flag": "w"})
+    page = text(browse("ann").get(at("profile")))
+    assert page.count("You use its usual key, “w”, for “Flag") == 1
+    assert re.search(r'id="key-reason"\s+name="reason"\s+value="f"', page)

@@ -57,13 +57,25 @@ def _page(
 
 
 def _keys(chosen: Mapping[str, str], errors: Mapping[str, str]) -> list[dict[str, str]]:
-    """The keys that can be changed: action, what it does, the key now, the usual one, what is wrong."""
+    """The keys that can be changed: action, what it does, the key now, the usual one, what is wrong, and of
+    an action whose key another has taken, the words that say so."""
     said = words()
+    now = chosen if errors else keymap.settled(chosen)
+    taken = {} if errors else {key: action for action, key in now.items()}
+
+    def moved(action: str) -> str:
+        if errors or action in chosen or action not in now:
+            return ""
+        usual = keymap.default_key(action)
+        sentence = _("You use its usual key, “%(key)s”, for “%(other)s”.")
+        return sentence % {"key": usual, "other": said[f"key_{taken[usual]}"]}
+
     return [
         {
             "action": action,
             "title": said[f"key_{action}"],
-            "key": chosen.get(action, keymap.default_key(action)),
+            "key": now.get(action, keymap.default_key(action)),
+            "moved": moved(action),
             "usual": keymap.default_key(action),
             "error": errors.get(action, ""),
         }
