@@ -69,3 +69,16 @@ def test_form_that_was_sent_is_free_again_when_going_back(
     visitor.page.go_back()
     button.click()
     expect(visitor.page.locator(".desk")).to_be_visible()
+
+
+def test_new_project_asks_what_to_copy_only_of_a_project(visit, cast) -> None:
+    visitor = session_of(visit(), cast.root)
+    visitor.go("/projects/new/")
+    copied = visitor.page.get_by_role("group", name="From a project, besides its settings, copy")
+    origin = visitor.page.get_by_label("Start from")
+    expect(origin).to_be_visible()
+    expect(copied).to_be_hidden()
+    origin.select_option("project:bench")
+    expect(copied).to_be_visible()
+    origin.select_option("gold")
+    expect(copied).to_be_hidden()
