@@ -55,7 +55,7 @@ def _pages() -> Iterator[Address]:
     for name in ("trajectories", "trajectories-export"):
         yield Address(f + name, slug, "labels", query="labels=1")
     yield Address(f + "trajectories-export", slug)
-    yield Address(f + "trajectories-tag", slug, body=lambda world: {**chosen("free")(world), "tag": "odd"})
+    yield Address(f + "trajectories-tag", slug, body=lambda world: {**chosen("free")(world), "name": "odd"})
     for place in ("free", "held"):
         yield Address(f + "trajectory-tag", pk(place, of_project=True), place, body={"tag": "odd"})
     yield Address(f + "tags", slug)

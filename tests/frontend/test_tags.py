@@ -37,26 +37,27 @@ def named(user, *rows):
 @pytest.mark.postgres
 def test_tag_is_put_on_chosen_trajectories_filtered_by_and_taken_off(browse, rows, at, text):
     client, url, chosen = browse("admin"), at("trajectories", "bench"), at("trajectories-tag", "bench")
-    assert 'id="tag"' in text(client.get(url)) and "get the tag" in text(client.get(url))
+    assert 'id="tag"' not in text(client.get(url)) and "get the tag" in text(client.get(url))
     keys = [rows[0].pk, rows[1].pk]
-    sent = {"chosen": keys, "act": "tag", "tag": "  Off\x00 topic "}
+    sent = {"chosen": keys, "act": "tag", "name": "  Off\x00 topic "}
     done = client.post(f"{chosen}?sort=-record", sent, follow=True)
     assert done.redirect_chain[0][0] == f"{url}?sort=-record"
     assert "2 trajectories got the tag." in text(done)
     assert text(done).count('<span class="badge badge--outline">Off topic</span>') == 2
     found = client.get(f"{url}?tag=Off+topic")
+    assert text(found).count('id="tag"') == 1
     assert {row.pk for row in found.context["page"]} == set(keys)
     assert "There is no tag “b”." in text(client.get(f"{url}?tag=b"))
     csv = b"".join(client.get(at("trajectories-export", "bench")).streaming_content).decode()
     assert csv.count("Off topic") == 2
-    again = client.post(chosen, {"chosen": [*keys, rows[2].pk], "tag": "OFF TOPIC"}, follow=True)
+    again = client.post(chosen, {"chosen": [*keys, rows[2].pk], "name": "OFF TOPIC"}, follow=True)
     assert "1 trajectory got the tag." in text(again) and "The tag is there already." in text(again)
     assert Tag.objects.get().name == "Off topic"
-    gone = client.post(chosen, {"chosen": keys, "act": "untag", "tag": "off topic"}, follow=True)
+    gone = client.post(chosen, {"chosen": keys, "act": "untag", "name": "off topic"}, follow=True)
     assert "2 trajectories lost the tag." in text(gone)
     assert [row.trajectory_id for row in TrajectoryTag.objects.all()] == [rows[2].pk]
     for name, reason in (("", "Type a name."), ("x" * 41, "under 41 characters")):
-        assert reason in text(client.post(chosen, {"chosen": keys, "tag": name}, follow=True))
+        assert reason in text(client.post(chosen, {"chosen": keys, "name": name}, follow=True))
     log = AuditEvent.objects.filter(verb__in=("trajectory.tag", "trajectory.untag"))
     assert log.count() == 5 and all(event.detail == {} for event in log)
 

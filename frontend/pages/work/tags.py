@@ -124,7 +124,7 @@ def tag_chosen(request: HttpRequest, slug: str) -> HttpResponse:
     """Put a tag on the chosen trajectories of the list, or take it off."""
     opened = open_project(request, slug, TAG_VERB)
     act = service.untag if request.POST.get("act") == "untag" else service.tag
-    name = request.POST.get("tag", "")
+    name = request.POST.get("name", "")
 
     def said(done: list[Trajectory]) -> str:
         n = len(done)

@@ -174,7 +174,7 @@ def _list(opened: ProjectPage) -> ListPage:
             at("trajectories-tag", project.slug),
             [
                 Field("act", _("The chosen ones"), [("tag", _("get the tag")), ("untag", _("lose the tag"))]),
-                Field("tag", _("Tag"), type="text"),
+                Field("name", _("Tag"), type="text"),
             ],
         ),
     )
