@@ -14,6 +14,7 @@ from annotation.services import (
     evaluate,
     ingest,
     label,
+    label_audits,
     notices,
     rechecks,
     release,
@@ -119,6 +120,7 @@ def reap() -> None:
         suggest.reap()
         claim_expiry.sweep()
         rechecks.sweep()
+        label_audits.sweep()
         label.sweep_half_imports()
         label.sweep_looks()
         suggest.sweep_half_imports()

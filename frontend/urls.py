@@ -32,7 +32,7 @@ from frontend.pages.evaluation import (
 from frontend.pages.influence import influence
 from frontend.pages.judging import answers, judges, run, runs, workshop
 from frontend.pages.projects import audit, members, overview, projects
-from frontend.pages.quality import annotators, label_quality, look_again
+from frontend.pages.quality import annotators, label_audits, label_quality, look_again
 from frontend.pages.releases import freezes, release_diff, releases
 from frontend.pages.work import (
     claims,
@@ -163,6 +163,8 @@ labelling = [
     page(PROJECT + "adjudication/", disputes.queue, "adjudication-queue"),
     page(PROJECT + "adjudication/take/<int:pk>/", disputes.take, "adjudication-take"),
     page(PROJECT + "adjudication/assign/", disputes.assign, "adjudication-assign"),
+    page(PROJECT + "adjudication/take-audit/", label_audits.take, "audit-case-take"),
+    page("audit-cases/<int:pk>/", label_audits.case, "audit-case"),
     page("adjudications/<int:pk>/", adjudication.adjudication, "adjudication"),
     page("discussions/", discussions.mine, "discussions"),
     page("discussions/<int:pk>/", discussions.discussion, "discussion"),
@@ -215,6 +217,9 @@ results = [
     page(PROJECT + "agreement/<slug:chart>.csv", agreement.csv_file, "agreement-csv"),
     page(PROJECT + "agreement/annotators/<int:pk>/", annotators.annotator, "annotator-figures"),
     page(PROJECT + "label-quality/", label_quality.label_quality, "label-quality"),
+    page(PROJECT + "label-quality/audits/", label_audits.begin, "label-audit-begin"),
+    page("label-audits/<int:pk>/draws/", label_audits.add, "label-audit-add"),
+    page("label-audits/<int:pk>/end/", label_audits.end, "label-audit-end"),
     page(PROJECT + "influence/", influence.influence, "influence"),
     page(PROJECT + "releases/", releases.releases, "releases"),
     page(PROJECT + "freeze/", freezes.freeze, "release-freeze"),

@@ -118,7 +118,7 @@ def test_recheck_answers_its_annotator_as_any_claim_does() -> None:
 RECORD = ("question", "message", "reference", "reward", "meta", "stop")
 
 
-FROZEN = words((*RECORD, "label"), ("agreed", "settled"))
+FROZEN = words((*RECORD, "label"), ("agreed", "audited", "settled"))
 
 
 def _annotator(name: str, *places: str) -> set[str]:
@@ -163,11 +163,15 @@ def allowed(who: str, address: Address, method: str) -> set[str] | None:
     known: dict[str, set[str]] = {
         "nobody": set(),
         "oscar": set(),
-        "ann": _annotator("ann", "shared", *judged, "waiting", "agreed") | {"token-ann"},
-        "ben": _annotator("ben", "shared", "theirs", "seen", "held", "left", *judged, "waiting", "agreed"),
-        "cleo": _annotator("cleo", "agreed", "returned") | {"reason-cleo"},
+        "ann": _annotator("ann", "shared", *judged, "waiting", "agreed", "audited") | {"token-ann"},
+        "ben": _annotator(
+            "ben", "shared", "theirs", "seen", "held", "left", *judged, "waiting", "agreed", "audited"
+        ),
+        "cleo": _annotator("cleo", "agreed", "audited", "returned") | {"reason-cleo"},
         "judith": words((*RECORD, "note-ann", "note-ben", "decision", "case", "tag"), judged)
-        | {"description", "question-waiting", "question-left"},
+        | {"description", "question-waiting", "question-left"}
+        # the trajectory of an audit's case, and nothing that anybody has said of it
+        | words(RECORD, ("audited",)),
         "emil": set(),
     }
     link |= published(address, FROZEN)
@@ -184,7 +188,9 @@ def never(who: str) -> set[str]:
     judged = ("suggested-first", "suggested-second", "suggested-outcome", "comment", "asked", "answered")
     sealed = ("reference", "reward", "meta", "stop", "label", "note-ben", *judged)
     held = {"admin": ("seen",), "rita": ("held",)}
-    return {"token-ann", "note-cleo-agreed"} | words(sealed, held.get(who, ()))
+    return {"token-ann", "note-cleo-agreed", "note-cleo-audited", "note-emil-audited"} | words(
+        sealed, held.get(who, ())
+    )
 
 
 def met(answer: Any) -> set[str]:

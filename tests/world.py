@@ -7,7 +7,7 @@ theirs    ben has it open, with notes; nobody else has touched it
 dispute   ann and ben have submitted different labels; judith has the case open, one step (the second)
           decided and its suggestions revealed
 waiting   the same, but nobody has the case
-agreed    ann and ben have submitted the same; unanimous. A recheck too: cleo has it open as the third person,
+agreed    ann and ben have submitted the same; unanimous. A recheck too: cleo has it open as a reader,
           its first step labelled
 settled   was disputed; judith has decided and closed it; in both releases, and an example in the guidelines
 talked    disputed too; judith has the case and opened its discussion: she, ann and ben have commented, and
@@ -32,6 +32,7 @@ from annotation.core.errors import ImportRefused
 from annotation.models import (
     Adjudication,
     Assignment,
+    AuditedTrajectory,
     Comment,
     Discussion,
     Freeze,
@@ -51,7 +52,18 @@ from annotation.models import (
     User,
     WorkshopSample,
 )
-from annotation.services import accounts, adjudicate, assign, discuss, label, projects, release, remarks, tags
+from annotation.services import (
+    accounts,
+    adjudicate,
+    assign,
+    discuss,
+    label,
+    label_audits,
+    projects,
+    release,
+    remarks,
+    tags,
+)
 from annotation.services.release.contents import CHANGED
 from tests.canaries import canary
 from tests.ids import Id
@@ -72,11 +84,11 @@ from tests.people import (
 )
 from tests.services.predicting import bring
 from tests.services.publishing import freeze, publish
-from tests.services.rechecking import claim_as_third
+from tests.services.rechecking import claim_as_reader
 
 PLACES = (
     *("shared", "theirs", "dispute", "waiting", "agreed", "settled", "talked"),
-    *("seen", "held", "left", "returned", "free"),
+    *("seen", "held", "left", "returned", "free", "audited"),
 )
 ORDINALS = ("first", "second")
 
@@ -135,6 +147,7 @@ def make_world() -> World:
         finish(cast.ben, at[place], [1, -1], outcome=1)
     for user in (cast.ann, cast.ben):
         finish(user, at["agreed"], [1, 1], outcome=1)
+        finish(user, at["audited"], [1, 1], outcome=1)
     mine = begin(cast.ann, at["shared"], 1)
     label.reveal(actor=cast.ann, assignment=mine, message_index=step_indexes(mine.trajectory_id)[0])
     finish(cast.ben, at["shared"], [-1, -1], outcome=-1)
@@ -145,8 +158,9 @@ def make_world() -> World:
     finish(cast.ben, at["held"], [-1, -1], outcome=-1)
     finish(emil, at["left"], [1, 1], outcome=1)
     finish(cast.ben, at["left"], [-1, 1], outcome=-1)
+    audited = _audit(cast, (emil, cast.cleo), at["audited"])
     projects.remove_member(actor=cast.admin, membership=Membership.objects.get(user=emil))
-    again = _first_labels(claim_as_third(cast.cleo, at["agreed"]), 1)
+    again = _first_labels(claim_as_reader(cast.cleo, at["agreed"]), 1)
     given_up = begin(cast.cleo, at["returned"], -1)
     assign.return_assignment(actor=cast.cleo, assignment=given_up, reason=canary("reason", "cleo"))
     settled = _judge(cast, at["settled"], close=True)
@@ -200,6 +214,8 @@ def make_world() -> World:
         "run": SuggestionRun.objects.get(),
         "case": case,
         "decided": settled,
+        "audit-case": audited,
+        "label-audit": audited.audit,
         "discussion": talk,
         "comment": said,
         "example": example,
@@ -233,6 +249,16 @@ def make_world() -> World:
         others={"rita": rita, "emil": emil},
         ids={name: Id.of(row) for name, row in rows.items()},
     )
+
+
+def _audit(cast: Cast, readers: tuple[User, User], trajectory: Trajectory) -> AuditedTrajectory:
+    """A case of an audit that judith has: its second step is −1 to the readers."""
+    for reader in readers:
+        made = claim_as_reader(reader, trajectory)
+        label_all(made, [1, -1], outcome=1, note=note_of(reader, trajectory))
+        label.submit(actor=reader, assignment=made)
+    label_audits.sweep()
+    return label_audits.take_case(actor=cast.judith, project=cast.project)
 
 
 def note_of(user: User, trajectory: Trajectory) -> str:

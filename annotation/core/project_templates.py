@@ -29,7 +29,6 @@ TEMPLATES: Final[Mapping[str, ProjectTemplate]] = {
         translatable("three blind annotators without the reference answer, more checked again"),
         {
             "annotators_per_trajectory": 3,
-            "recheck_percent": 10,
             "retest_percent": 10,
             "suggestion_policy": SuggestionPolicy.NEVER.value,
             "show_reference_answer": False,
@@ -41,7 +40,6 @@ TEMPLATES: Final[Mapping[str, ProjectTemplate]] = {
         {
             "annotators_per_trajectory": 1,
             "claim_limit": 5,
-            "recheck_percent": 0,
             "retest_percent": 0,
         },
     ),

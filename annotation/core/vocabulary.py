@@ -200,6 +200,7 @@ class NoticeKind(StrEnum):
     LOOK_AGAIN = "look_again"
     REMARK = "remark"
     ANSWERED = "answered"
+    CORRECTED = "corrected"
 
 
 class CaseEventKind(StrEnum):
@@ -212,9 +213,9 @@ class CaseEventKind(StrEnum):
 
 
 class RecheckKind(StrEnum):
-    """The kind of a recheck's annotator: a third person, or one of its annotators again."""
+    """The kind of a recheck: by one of an audit's two readers, or by one of its annotators again."""
 
-    THIRD = "third"
+    AUDIT = "audit"
     RETEST = "retest"
 
 
@@ -223,6 +224,23 @@ class RecheckState(StrEnum):
 
     WAITING = "waiting"
     CLAIMED = "claimed"
+    DONE = "done"
+
+
+class LabelAuditState(StrEnum):
+    """The state of an audit of labels."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+class AuditedState(StrEnum):
+    """The state of a trajectory in an audit: not drawn; drawn, and read by two people; decided where they
+    and the consensus differ; done."""
+
+    LISTED = "listed"
+    READING = "reading"
+    DECIDING = "deciding"
     DONE = "done"
 
 

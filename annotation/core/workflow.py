@@ -12,8 +12,10 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,
+    AuditedState,
     FreezeState,
     ImportState,
+    LabelAuditState,
     RecheckState,
     SuggestionItemState,
     SuggestionRunState,
@@ -95,6 +97,19 @@ RECHECK: Final[Mapping[RecheckState, frozenset[RecheckState]]] = {
     RecheckState.DONE: frozenset(),
 }
 
+LABEL_AUDIT: Final[Mapping[LabelAuditState, frozenset[LabelAuditState]]] = {
+    LabelAuditState.RUNNING: frozenset({LabelAuditState.ENDED}),
+    LabelAuditState.ENDED: frozenset(),
+}
+
+AUDITED: Final[Mapping[AuditedState, frozenset[AuditedState]]] = {
+    AuditedState.LISTED: frozenset({AuditedState.READING}),
+    AuditedState.READING: frozenset({AuditedState.DECIDING, AuditedState.DONE}),
+    # back to reading: its consensus was taken back, and is compared anew when there is one
+    AuditedState.DECIDING: frozenset({AuditedState.DONE, AuditedState.READING}),
+    AuditedState.DONE: frozenset({AuditedState.READING}),
+}
+
 FREEZE: Final[Mapping[FreezeState, frozenset[FreezeState]]] = {
     FreezeState.QUEUED: frozenset({FreezeState.RUNNING, FreezeState.CANCELLED}),
     # back to queued: the reaper found that its lease had run out
@@ -115,6 +130,8 @@ TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     SuggestionRunState: SUGGESTION_RUN,
     SuggestionItemState: SUGGESTION_ITEM,
     RecheckState: RECHECK,
+    LabelAuditState: LABEL_AUDIT,
+    AuditedState: AUDITED,
     FreezeState: FREEZE,
 }
 

@@ -34,7 +34,7 @@ from .projects import (
     Project,
     Subset,
 )
-from .rechecks import Recheck, Stratum
+from .rechecks import AuditDraw, AuditedTrajectory, AuditRuling, LabelAudit, Recheck, Stratum
 from .relabel_requests import RelabelRequest
 from .releases import PublicRelease, Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .remarks import AdminRemark
@@ -61,8 +61,11 @@ __all__ = [
     "Allocation",
     "ApiToken",
     "Assignment",
+    "AuditDraw",
     "AuditEvent",
     "AuditLink",
+    "AuditRuling",
+    "AuditedTrajectory",
     "CaseEvent",
     "Comment",
     "Consensus",
@@ -80,6 +83,7 @@ __all__ = [
     "Judge",
     "JudgeAnswer",
     "Label",
+    "LabelAudit",
     "LabelColumns",
     "LabelEvent",
     "Membership",

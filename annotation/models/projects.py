@@ -30,20 +30,19 @@ class Project(Versioned, models.Model):
 
     `annotators_per_trajectory` is N (docs/design.md, "Who may see what"): locked after the first claim
     (services.projects sees to that). `claim_limit` is how many unfinished trajectories a person may hold, and
-    `claim_days` after how many days without use such a claim expires (null: never). `recheck_percent` and
-    `retest_percent` say which share of the resolved trajectories a third person labels, and one of its
-    annotators again, after `retest_days` (docs/sealing.md, "Rechecks"); `recheck_seed` is the secret that
-    draws them, and places in the queue. `experiment_seed` randomises when annotators see suggestions
-    (core.influence.experiment), in place of `suggestion_policy`, in `experiment_arms` arms; null: no
-    experiment. What is dealt to an arm is `experiment_unit`: a person on a task, whose arms stand in
-    `Allocation`, or, in older experiments, a whole task. `triage_seed` is that of the queue's last triage;
-    null: the queue is in an order of chance. `checklist_closed`: its admins want the list of first steps
-    no more.
+    `claim_days` after how many days without use such a claim expires (null: never). `retest_percent` says
+    which share of the resolved trajectories one of its annotators labels again, after `retest_days`
+    (docs/sealing.md, "Rechecks"); `recheck_seed` is the secret that draws them, and places in the queue.
+    `experiment_seed` randomises when annotators see suggestions (core.influence.experiment), in place of
+    `suggestion_policy`, in `experiment_arms` arms; null: no experiment. What is dealt to an arm is
+    `experiment_unit`: a person on a task, whose arms stand in `Allocation`, or, in older experiments, a whole
+    task. `triage_seed` is that of the queue's last triage; null: the queue is in an order of chance.
+    `checklist_closed`: its admins want the list of first steps no more.
     """
 
     EDITED = (
         *("name", "description", "annotators_per_trajectory", "claim_limit", "claim_days"),
-        *("recheck_percent", "retest_percent", "retest_days", "suggestion_policy"),
+        *("retest_percent", "retest_days", "suggestion_policy"),
         *("show_reference_answer", "show_reward_hints", "carry_forward"),
     )
 
@@ -76,11 +75,6 @@ class Project(Versioned, models.Model):
     show_reference_answer = models.BooleanField(_("annotators see the reference answer"), default=True)
     show_reward_hints = models.BooleanField(_("annotators see reward hints"), default=False)
     carry_forward = models.BooleanField(_("propose +1 after an explicit +1"), default=False)
-    recheck_percent = models.PositiveSmallIntegerField(
-        _("percent of resolved trajectories that a third person labels"),
-        default=5,
-        validators=[MaxValueValidator(100)],
-    )
     retest_percent = models.PositiveSmallIntegerField(
         _("percent of their trajectories that annotators label again"),
         default=5,
@@ -138,7 +132,7 @@ class Project(Versioned, models.Model):
                 name="project_triage_batch_in_range",
             ),
             models.CheckConstraint(
-                condition=Q(recheck_percent__lte=100, retest_percent__lte=100),
+                condition=Q(retest_percent__lte=100),
                 name="project_rechecks_in_range",
             ),
             models.CheckConstraint(

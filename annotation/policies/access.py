@@ -18,6 +18,7 @@ from annotation.core.vocabulary import (
     TrajectoryState,
 )
 
+from .label_audits import own_case
 from .people import Operator, Viewer, roles
 
 
@@ -107,7 +108,7 @@ def kept_from_lists(user: m.User, project: m.Project) -> Q | None:
 
 
 def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
-    """The access of a person to a trajectory. At most four queries, six in an experiment."""
+    """The access of a person to a trajectory. At most five queries, seven in an experiment."""
     if isinstance(user, Operator):
         return _ADMIN_ACCESS
     if not isinstance(user, m.User) or not user.is_active:
@@ -140,6 +141,9 @@ def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
                 reference_answer=True,
                 reward_hints=True,
             )
+    if Role.ADJUDICATOR in held and own_case(user).filter(trajectory=trajectory).exists():
+        # of three unnamed labels they decide: which is the consensus, and what judges say, would tell
+        return FieldAccess(mode="adjudicator", reference_answer=True, reward_hints=True)
     if (AssignmentState.SUBMITTED, True) in own and held:
         if Role.ANNOTATOR not in held or not m.Discussion.objects.filter(trajectory=trajectory).exists():
             return as_annotator

@@ -1,7 +1,7 @@
 """Whom a recheck may be given to, and which earlier labels are closed to their annotator because of rechecks
 (docs/sealing.md, "Rechecks").
 
-Admins are asked for none: their lists say what is resolved. Nor are adjudicators for a third look: of what
+Admins are asked for none: their lists say what is resolved. Nor are adjudicators for audits: of what
 they have not labelled they see that it was disputed. What they labelled is closed to them as to anybody.
 """
 
@@ -17,7 +17,7 @@ from annotation import models as m
 from annotation.core.vocabulary import RESOLVED, SETTLED, AssignmentState, RecheckKind, RecheckState
 
 SEES_LITTLE: Final = {
-    RecheckKind.THIRD: Q(is_annotator=True, is_adjudicator=False, is_admin=False, user__is_superuser=False),
+    RecheckKind.AUDIT: Q(is_annotator=True, is_adjudicator=False, is_admin=False, user__is_superuser=False),
     RecheckKind.RETEST: Q(is_annotator=True, is_admin=False, user__is_superuser=False),
 }
 """Memberships whose roles do not tell which trajectories are resolved, by what is asked of the person."""
@@ -38,8 +38,8 @@ def askable(user: m.User) -> QuerySet[m.Recheck]:
         Q(kind=RecheckKind.RETEST.value)
         & Exists(mine.filter(SEES_LITTLE[RecheckKind.RETEST]))
         & ~Exists(m.Discussion.objects.filter(**of_it))
-        | Q(kind=RecheckKind.THIRD.value)
-        & Exists(mine.filter(SEES_LITTLE[RecheckKind.THIRD]))
+        | Q(kind=RecheckKind.AUDIT.value)
+        & Exists(mine.filter(SEES_LITTLE[RecheckKind.AUDIT]))
         & ~Exists(labelled),
         ~Exists(m.Exposure.objects.filter(**of_it, user=user)),
         ~Exists(m.Adjudication.objects.filter(**of_it, adjudicator=user)),
@@ -55,15 +55,19 @@ def askable(user: m.User) -> QuerySet[m.Recheck]:
 
 
 def candidates(recheck: m.Recheck) -> QuerySet[m.Membership]:
-    """The annotators of a project who can be the third person for a trajectory: they are nothing else in it,
-    have never had it, seen nothing of what others made of it, and decided nothing in it. No query by
-    itself."""
+    """The annotators of a project who can read a trajectory for an audit: they are nothing else in it, have
+    never had it, seen nothing of what others made of it, decided nothing in it,
+    and are not its other reader. No query by itself."""
     theirs = {"trajectory": recheck.trajectory_id}
+    readings = m.Recheck.objects.filter(
+        audited__isnull=False, audited=recheck.audited_id, annotator=OuterRef("user")
+    ).exclude(pk=recheck.pk)
     return m.Membership.objects.filter(
+        ~Exists(readings),
         ~Exists(m.Assignment.stored.filter(**theirs, annotator=OuterRef("user"))),
         ~Exists(m.Exposure.objects.filter(**theirs, user=OuterRef("user"))),
         ~Exists(m.Adjudication.objects.filter(**theirs, adjudicator=OuterRef("user"))),
-        SEES_LITTLE[RecheckKind.THIRD],
+        SEES_LITTLE[RecheckKind.AUDIT],
         project=recheck.project_id,
         user__is_active=True,
     ).order_by()

@@ -26,6 +26,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "agreement.view": (Role.ADJUDICATOR, Role.ADMIN),
     "agreement.pairs": (Role.ADMIN,),
     "rechecks.view": (Role.ADMIN,),
+    "label_audit.change": (Role.ADMIN,),
     "progress.view": (Role.ADMIN,),
     "trajectory.list": (Role.ADMIN,),
     "trajectory.tag": (Role.ADMIN,),

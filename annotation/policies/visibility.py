@@ -16,6 +16,7 @@ from annotation.core.vocabulary import (
 )
 
 from .examples import readable
+from .label_audits import own_case
 from .people import RESULT_ROLES, ROLE_FIELDS, M, Operator, Viewer
 
 
@@ -41,16 +42,18 @@ def _own_open(user: m.User, trajectory: str) -> Exists:
 
 def _trajectories(user: m.User) -> Q:
     """Admins: all. Annotators: those they are or were working on. Adjudicators: disputes they did not
-    label."""
+    label, and their cases of audits."""
     mine = m.Assignment.stored.filter(trajectory=OuterRef("pk"), annotator=user).exclude(
         state__in=(AssignmentState.RETURNED, AssignmentState.EXPIRED)
     )
     labelled = m.Assignment.stored.filter(trajectory=OuterRef("pk"), annotator=user)
     settled = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
+    audited = own_case(user).filter(trajectory=OuterRef("pk"))
     return (
         Q(project__in=_projects(user, Role.ADMIN))
         | Q(Exists(mine), project__in=_projects(user, Role.ANNOTATOR))
         | Q(~Exists(labelled), project__in=_projects(user, Role.ADJUDICATOR), state__in=settled)
+        | Q(Exists(audited), project__in=_projects(user, Role.ADJUDICATOR))
     )
 
 
@@ -167,6 +170,11 @@ def _saved_views(user: m.User) -> Q:
     return Q(owner=user.pk) | (Q(owner__isnull=True) & of_admins)
 
 
+def _audited(user: m.User) -> Q:
+    """One's cases of audits, while they are one's own to decide."""
+    return Q(pk__in=own_case(user).values("pk"), audit__project__in=_projects(user, Role.ADJUDICATOR))
+
+
 def _own(path: str) -> Callable[[m.User], Q]:
     return lambda user: Q(**{path: user.pk})
 
@@ -225,6 +233,8 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Consensus: _consensus,
     m.OutcomeConsensus: _consensus,
     m.Adjudication: _adjudications,
+    m.LabelAudit: _member("project", Role.ADMIN),
+    m.AuditedTrajectory: _audited,
     m.Discussion: _discussed("trajectory"),
     m.Comment: _discussed("discussion__trajectory"),
     m.Revision: _discussed("assignment__trajectory"),
@@ -263,7 +273,10 @@ BLIND_FOR_ALL: dict[type[Model], str] = {
     m.Revision: "assignment__trajectory",
 }
 # What even a superuser sees only as far as its condition goes.
-PRIVATE = (m.ApiToken, m.Notice, m.Example, m.AdminRemark, m.SavedView, m.TrajectoryTag)
+PRIVATE = (
+    *(m.ApiToken, m.Notice, m.Example, m.AdminRemark, m.SavedView, m.TrajectoryTag),
+    m.AuditedTrajectory,
+)
 OWNER: dict[type[Model], str] = {
     m.Adjudication: "adjudicator",
     m.Assignment: "annotator",

@@ -10,10 +10,17 @@ from django.utils import timezone
 
 from annotation.core.disputes import differences
 from annotation.core.resolution import AnnotatorPosition, Resolution, resolve
-from annotation.core.vocabulary import AdjudicationState, AssignmentState, CaseEventKind, TrajectoryState
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    AssignmentState,
+    AuditedState,
+    CaseEventKind,
+    TrajectoryState,
+)
 from annotation.models import (
     Adjudication,
     Assignment,
+    AuditedTrajectory,
     CaseEvent,
     Consensus,
     Dispute,
@@ -226,6 +233,38 @@ def write(
     )
 
 
+def correct(
+    *, trajectory: int, corrected: Mapping[int | None, Resolution], by: Mapping[int | None, int]
+) -> None:
+    """Put these resolutions in the place of what a settled trajectory's consensus says, for services that
+    have locked it. `by`: who decided a step; of one that is not in it only the root or the reason changes.
+    Releases hold copies and are not touched."""
+    now = timezone.now()
+    for step, it in corrected.items():
+        values: dict[str, Any] = {"reason": it.reason}
+        if step in by:
+            values |= {
+                "value": it.value,
+                "kind": it.kind.value,
+                "note": it.note,
+                "resolved_by_id": by[step],
+                "resolved_at": it.at,
+                "created_at": now,
+            }
+        if step is None:
+            OutcomeConsensus.objects.filter(trajectory=trajectory).update(**values)
+        else:
+            Consensus.objects.filter(trajectory=trajectory, step=step).update(root_id=it.root, **values)
+
+
+def _void_audits(trajectory: int) -> None:
+    """What an audit has compared or decided was about a consensus that is taken back: it is compared anew
+    when there is another, and until then counts as not having come back."""
+    AuditedTrajectory.objects.filter(
+        trajectory=trajectory, state__in=(AuditedState.DECIDING, AuditedState.DONE)
+    ).update(state=AuditedState.READING, wrong=None, done_at=None, adjudicator=None, taken_at=None)
+
+
 def unsettle(*, trajectory: Trajectory, actor: User | None) -> None:
     """Take a settled trajectory back to labelling, for services that have locked it: consensus, dispute and
     pairs go, a decided case goes back. What was decided stays in the histories."""
@@ -238,6 +277,7 @@ def unsettle(*, trajectory: Trajectory, actor: User | None) -> None:
         erase(case=case, actor=actor)
         advance(Trajectory, trajectory.pk, state, TrajectoryState.DISPUTED)
         state = TrajectoryState.DISPUTED
+    _void_audits(trajectory.pk)
     Consensus.objects.filter(trajectory=trajectory).delete()
     OutcomeConsensus.objects.filter(trajectory=trajectory).delete()
     Dispute.objects.filter(trajectory=trajectory).delete()
@@ -269,5 +309,6 @@ def erase(*, case: Adjudication, actor: User | None) -> None:
         )
         for row in (*steps, *outcomes)
     )
+    _void_audits(case.trajectory_id)
     Consensus.objects.filter(trajectory=case.trajectory_id).delete()
     OutcomeConsensus.objects.filter(trajectory=case.trajectory_id).delete()

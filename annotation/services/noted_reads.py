@@ -19,10 +19,12 @@ from annotation.models import (
     Adjudication,
     AdminRemark,
     Assignment,
+    AuditRuling,
     Discussion,
     Exposure,
     Judge,
     JudgeAnswer,
+    LabelAudit,
     PredictionSet,
     Project,
     Release,
@@ -41,6 +43,7 @@ from annotation.reports.cases.history_entries import HistoryEntry, Place
 from annotation.reports.evaluation import model_scores as scores
 from annotation.reports.evaluation import predicted_records
 from annotation.reports.judging import prompt_workshop, runs
+from annotation.reports.quality import label_audit
 from annotation.reports.releases.atif_documents import atif_documents
 from annotation.reports.work import search, trajectory_list
 
@@ -269,3 +272,12 @@ def _suggestions(actor: User, trajectory: Trajectory, steps: Iterable[Step | Non
     """Note that a person has seen what judges say of these steps (None: of the outcome)."""
     seen = [(trajectory.pk, step.pk if step is not None else None) for step in steps]
     exposures.note(user=actor, kind=ExposureKind.SUGGESTION, seen=seen)
+
+
+def corrections(*, actor: User, audit: LabelAudit, most: int) -> list[AuditRuling]:
+    """What an audit found wrong and corrected, `most` of it, for admins. Two queries, and those of what is
+    seen for the first time."""
+    rows = list(label_audit.corrections(viewer=actor, audit=audit)[:most])
+    seen = {row.audited.trajectory_id for row in rows}
+    exposures.expose_all(user=actor, trajectories=sorted(seen), kind=ExposureKind.CONSENSUS)
+    return rows

@@ -4,6 +4,7 @@ Which ones is drawn by `sweep`, in the background: nothing that an annotator doe
 A recheck is then dealt to one person, whom services.assign gives it to among what they claim.
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
@@ -15,6 +16,9 @@ from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
 from annotation.core.vocabulary import RESOLVED, RecheckKind, RecheckState
 from annotation.models import (
+    Adjudication,
+    Assignment,
+    AuditedTrajectory,
     Consensus,
     Discussion,
     Exposure,
@@ -74,9 +78,6 @@ def _consider(pk: int, now: datetime) -> None:
         )
 
     of_it = {"project": project, "trajectory": trajectory, "dealt_at": now, "created_at": now}
-    if chosen("third", project.recheck_percent):
-        third = Recheck.objects.create(**of_it, kind=RecheckKind.THIRD.value, due_at=now)
-        _deal(third, project, now)
     if Discussion.objects.filter(trajectory=trajectory).exists():
         return  # its annotators have heard one another
     for assignment in policy.retested(trajectory):
@@ -99,9 +100,51 @@ def _stratum(trajectory: Trajectory) -> Stratum:
     return stratum
 
 
+def ask_readers(*, project: Project, audited: Collection[AuditedTrajectory], now: datetime) -> None:
+    """Ask two people for each of these trajectories, drawn by chance among those who can be asked; nobody,
+    where there are not enough. A constant number of queries."""
+    trajectories = [row.trajectory_id for row in audited]
+    people = set(
+        Membership.objects.filter(
+            policy.SEES_LITTLE[RecheckKind.AUDIT], project=project, user__is_active=True
+        )
+        .exclude(user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
+        .order_by()
+        .values_list("user", flat=True)
+    )
+    of_it = {"trajectory__in": trajectories}
+    met = {
+        *Assignment.stored.filter(**of_it).order_by().values_list("trajectory", "annotator"),
+        *Exposure.objects.filter(**of_it).order_by().values_list("trajectory", "user"),
+        *Adjudication.objects.filter(**of_it).order_by().values_list("trajectory", "adjudicator"),
+    }
+
+    def rank(trajectory: int, person: int) -> float:
+        return sampling.rank(seed=project.recheck_seed, trajectory=trajectory, person=person, turn=0)
+
+    readings = []
+    for row in audited:
+        fit = [person for person in people if (row.trajectory_id, person) not in met]
+        fit.sort(key=lambda person, pk=row.trajectory_id: rank(pk, person))  # type: ignore[misc]
+        readings += [
+            Recheck(
+                project=project,
+                trajectory_id=row.trajectory_id,
+                audited=row,
+                kind=RecheckKind.AUDIT.value,
+                annotator_id=fit[reader] if reader < len(fit) else None,
+                due_at=now,
+                dealt_at=now,
+                created_at=now,
+            )
+            for reader in range(sampling.READERS)
+        ]
+    Recheck.objects.bulk_create(readings, batch_size=500)
+
+
 def _deal(recheck: Recheck, project: Project, now: datetime) -> None:
-    """Choose the third person by chance among those who can be asked; nobody, when there is nobody. Whoever
-    it was dealt to before is asked again only when there is no other."""
+    """Choose the reader by chance among those who can be asked; nobody, when there is
+    nobody. Whoever it was dealt to before is asked again only when there is no other."""
     people = policy.candidates(recheck).exclude(user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
     candidates = sorted(people.values_list("user", flat=True))
     others = [person for person in candidates if person != recheck.annotator_id]
@@ -118,24 +161,36 @@ def _deal(recheck: Recheck, project: Project, now: datetime) -> None:
 
 def _misdealt(now: datetime) -> list[int]:
     """Rechecks that wait for nobody, for somebody who cannot be asked, or for somebody who does not come."""
-    third = Recheck.objects.filter(
-        kind=RecheckKind.THIRD.value, state=RecheckState.WAITING.value, dealt_at__lt=now - DEALT_ANEW
+    readings = Recheck.objects.filter(
+        kind=RecheckKind.AUDIT.value, state=RecheckState.WAITING.value, dealt_at__lt=now - DEALT_ANEW
     )
     here = Membership.objects.filter(
-        policy.SEES_LITTLE[RecheckKind.THIRD],
+        policy.SEES_LITTLE[RecheckKind.AUDIT],
         user=OuterRef("annotator"),
         project=OuterRef("project"),
         user__is_active=True,
     )
     seen = Exposure.objects.filter(user=OuterRef("annotator"), trajectory=OuterRef("trajectory"))
     unfit = Q(annotator__isnull=True) | ~Exists(here) | Exists(seen) | Q(dealt_at__lt=now - DEALT_FOR)
-    return list(third.filter(unfit).order_by("dealt_at").values_list("pk", flat=True)[:DEALT_AT_ONCE])
+    return list(readings.filter(unfit).order_by("dealt_at").values_list("pk", flat=True)[:DEALT_AT_ONCE])
 
 
 def _deal_anew(pk: int, now: datetime) -> None:
     recheck = Recheck.objects.select_related("project").filter(pk=pk).first()
     if recheck is not None:
         _deal(recheck, recheck.project, now)
+
+
+def demand_of_audits(user: User, project: Project) -> float:
+    """The readings for audits that wait for a person, for each trajectory that is still to be labelled: they
+    are to be spread over these. Two queries."""
+    waiting = Recheck.objects.filter(
+        project=project, annotator=user, kind=RecheckKind.AUDIT.value, state=RecheckState.WAITING.value
+    ).count()
+    if not waiting:
+        return 0.0
+    left = Trajectory.objects.filter(project=project, live=True, free_slots__gt=0).count()
+    return waiting / max(1, left)
 
 
 def take(*, recheck: int, user: User, dealt: bool = True) -> Recheck:
@@ -152,11 +207,11 @@ def take(*, recheck: int, user: User, dealt: bool = True) -> Recheck:
 
 
 def put_back(*, recheck: int, now: datetime) -> None:
-    """It was given back, or expired: somebody else is asked to be the third person. A retest waits for its
-    annotator to take it up again."""
+    """It was given back, or expired: somebody else is asked. A retest waits for its annotator to take it up
+    again."""
     advance(Recheck, recheck, RecheckState.CLAIMED, RecheckState.WAITING)
     row = Recheck.objects.select_related("project").get(pk=recheck)
-    if row.kind == RecheckKind.THIRD:
+    if row.kind != RecheckKind.RETEST:
         _deal(row, row.project, now)
 
 

@@ -25,9 +25,6 @@ class Project(Output):
     claim_days = serializers.IntegerField(
         allow_null=True, help_text="Days after which an unused claim expires; null: never."
     )
-    recheck_percent = serializers.IntegerField(
-        help_text="Percent of resolved trajectories that a third person labels."
-    )
     retest_percent = serializers.IntegerField(
         help_text="Percent of their trajectories that annotators label again."
     )
@@ -48,7 +45,6 @@ class Settings(Input):
     annotators_per_trajectory = Whole(required=False, min_value=1, max_value=MAX_ANNOTATORS)
     claim_limit = Whole(required=False, min_value=1, max_value=MAX_CLAIMS)
     claim_days = Whole(required=False, allow_null=True, min_value=1, max_value=MAX_CLAIM_DAYS)
-    recheck_percent = Whole(required=False, min_value=0, max_value=100)
     retest_percent = Whole(required=False, min_value=0, max_value=100)
     retest_days = Whole(required=False, min_value=1, max_value=MAX_RETEST_DAYS)
     suggestion_policy = serializers.ChoiceField(required=False, choices=POLICIES)

@@ -1,4 +1,4 @@
-"""Label error: how often the consensus is wrong, as far as rechecks tell. For admins."""
+"""Label quality: what an audit proves of the labels, and what people say twice. For admins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LabelQuality(ProjectView):
 
     @extend_schema(summary="Read label quality", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
-        """The certified label error with its bound, by stratum what was rechecked, agreement of people with
-        themselves, their confusion, and effective labels per person-hour: unrounded, null with a reason where
-        undefined. For admins."""
+        """The certificate of the newest audit (with 95 % confidence, `bound_after_correction` is the largest
+        share of wrong steps), how far it is, agreement of people with themselves, and their confusion:
+        unrounded, null with a reason where undefined. For admins."""
         return Response(as_json(label_quality(viewer=self.user, project=self.project())))

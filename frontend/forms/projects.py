@@ -72,16 +72,6 @@ class SettingsForm(forms.Form):
         required=False,
         help_text=_("After a warning; the draft is kept. Empty: never."),
     )
-    recheck_percent = forms.IntegerField(
-        label=_("Percent that a third person labels"),
-        min_value=0,
-        max_value=100,
-        initial=5,
-        help_text=_(
-            "Drawn by chance from the resolved trajectories, and unmarked: an estimate of how often the "
-            "consensus is wrong."
-        ),
-    )
     retest_percent = forms.IntegerField(
         label=_("Percent that annotators label again"),
         min_value=0,
@@ -122,7 +112,7 @@ class SettingsForm(forms.Form):
         """All fields but the name and the description."""
         said = self.said
         people, held, days = said("annotators_per_trajectory"), said("claim_limit"), said("claim_days")
-        third, own = said("recheck_percent"), said("retest_percent")
+        own = said("retest_percent")
         policies = dict(self.fields["suggestion_policy"].choices)  # type: ignore[attr-defined]
         labelled = ngettext(
             "%(n)s person labels each trajectory.", "%(n)s people label each trajectory.", _count(people)
@@ -141,10 +131,7 @@ class SettingsForm(forms.Form):
             "Unused claims expire after %(n)s day.", "Unused claims expire after %(n)s days.", _count(days)
         )
         never = gettext("Unused claims never expire.")
-        checked = gettext(
-            "A third person labels %(third)s %% of the resolved trajectories too; annotators label "
-            "%(own)s %% of their own again after %(days)s days."
-        )
+        checked = gettext("Annotators label %(own)s %% of their own again after %(days)s days.")
         return [
             self._section(
                 "labelling",
@@ -168,10 +155,10 @@ class SettingsForm(forms.Form):
             self._section(
                 "checks",
                 _("Checks by chance"),
-                checked % {"third": third, "own": own, "days": said("retest_days")}
-                if _count(third) or _count(own)
+                checked % {"own": own, "days": said("retest_days")}
+                if _count(own)
                 else gettext("Nothing is labelled twice by chance."),
-                ("recheck_percent", "retest_percent", "retest_days"),
+                ("retest_percent", "retest_days"),
             ),
         ]
 

@@ -24,6 +24,7 @@ HISTORY_SENTENCES: Final = {
     "comment": gettext_lazy("commented"),
     "retracted": gettext_lazy("wrote a comment, taken back since"),
     "revision": gettext_lazy("changed their label in a discussion"),
+    "corrected": gettext_lazy("corrected the consensus in an audit"),
     "decision": pgettext_lazy("history", "decided"),
     "withdrawal": gettext_lazy("took the decision back"),
     "erasure": gettext_lazy("removed the consensus, to decide anew"),

@@ -1,4 +1,4 @@
-"""Reliability of the consensus: the sample of rechecks, and the figures made of it."""
+"""The sample of rechecks, their gaps, and the confusion of raters."""
 
 from math import isclose
 
@@ -6,12 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotation.core.rechecks.label_error import (
-    LabelError,
-    RecheckedTrajectory,
-    effective_labels_per_hour,
-    label_error,
-)
 from annotation.core.rechecks.rater_confusion import rater_confusion
 from annotation.core.rechecks.sampling import chosen, gap, origin_of, rank
 
@@ -121,91 +115,3 @@ def test_ranks_of_people_are_drawn_anew_for_each_trajectory_and_turn() -> None:
 )
 def test_the_origin_of_a_trajectory_is_that_of_its_most_disputed_part(kinds: set[str], origin: str) -> None:
     assert origin_of(frozenset(kinds)) == origin
-
-
-def test_label_error_weighs_strata_by_their_steps() -> None:
-    rechecked = [
-        RecheckedTrajectory(("unanimous", "a"), task, 10, wrong) for task, wrong in enumerate([1, 0, 0, 1])
-    ] + [
-        RecheckedTrajectory(("adjudicated", "a"), 100 + task, 10, wrong) for task, wrong in enumerate([5, 3])
-    ]
-
-    found = label_error(rechecked, {("unanimous", "a"): 900, ("adjudicated", "a"): 100})
-
-    assert found.error.value == pytest.approx(0.9 * 2 / 40 + 0.1 * 8 / 20)
-    assert (found.error.n, found.tasks, found.trajectories, found.covered) == (60, 6, 6, 1.0)
-
-
-def test_label_error_takes_the_rate_of_its_origin_for_a_stratum_without_rechecks() -> None:
-    rechecked = [
-        RecheckedTrajectory(("unanimous", "a"), 1, 10, 1),
-        RecheckedTrajectory(("adjudicated", "a"), 2, 10, 5),
-    ]
-    steps = {("unanimous", "a"): 50, ("unanimous", "b"): 30, ("adjudicated", "a"): 10, ("discussed", "a"): 10}
-
-    found = label_error(rechecked, steps)
-
-    assert found.error.value == pytest.approx(0.8 * 0.1 + 0.1 * 0.5 + 0.1 * 6 / 20)
-    assert found.covered == pytest.approx(0.6)
-
-
-def test_label_error_of_independent_labels_has_the_bound_of_clopper_and_pearson() -> None:
-    rechecked = [RecheckedTrajectory(("u",), task, 1, task < 10) for task in range(100)]
-
-    found = label_error(rechecked, {("u",): 100})
-
-    # 100 tasks of one label each: T/(T−1) is all that the clusters change
-    exact = stats.binomtest(10, 100).proportion_ci(confidence_level=0.9, method="exact").high
-    assert found.deff == pytest.approx(100 / 99)
-    assert found.bound == pytest.approx(exact, abs=0.002)
-
-
-def test_label_error_without_errors_counts_each_task_once() -> None:
-    found = label_error([RecheckedTrajectory(("u",), task, 8, 0) for task in range(20)], {("u",): 160})
-
-    assert (found.error.value, found.deff) == (0.0, 8.0)
-    assert found.bound == pytest.approx(1 - 0.05 ** (1 / 20))
-
-
-def test_label_error_is_undefined_without_rechecks_and_unbounded_for_one_task() -> None:
-    nothing = label_error([], {("u",): 10})
-    one = label_error(
-        [RecheckedTrajectory(("u",), 1, 5, 1), RecheckedTrajectory(("u",), 1, 5, 0)], {("u",): 10}
-    )
-
-    assert nothing.error.value is None and nothing.error.reason
-    assert one.error.value == pytest.approx(0.1)
-    assert one.bound is None and one.bound_reason and one.deff is None
-
-
-def test_label_error_holds_what_its_bound_promises() -> None:
-    """Of 400 projects with correlated errors within tasks, the true rate exceeds the bound in about 5 %."""
-    rng = np.random.default_rng(20)
-    missed = 0
-    for _ in range(400):
-        rates = rng.beta(0.3, 2.7, size=60)  # mean 0.1, very unequal tasks
-        rechecked = [
-            RecheckedTrajectory(("u", task % 2), task, 12, int(rng.binomial(12, rate)))
-            for task, rate in enumerate(rates)
-        ]
-        bound = label_error(rechecked, {("u", 0): 500, ("u", 1): 500}).bound
-        missed += bound is not None and bound < 0.1
-
-    assert missed / 400 < 0.09
-
-
-@pytest.mark.parametrize(("error", "kept"), [(0.0, 1.0), (0.2, 0.49), (2 / 3, 0.0), (0.9, 0.0)])
-def test_effective_labels_per_hour_are_what_errors_and_clusters_leave(error: float, kept: float) -> None:
-    known = label_error([RecheckedTrajectory(("u",), task, 1, 0) for task in range(4)], {("u",): 4})
-    given = LabelError(type(known.error)(error, 100), 1.0, "", 2.0, 10, 10, 1.0)
-
-    found = effective_labels_per_hour(labels=1000, error=given, milliseconds=5 * 3_600_000)
-
-    assert found.value == pytest.approx(1000 * kept / 2 / 5)
-
-
-def test_effective_labels_per_hour_need_an_error_and_time() -> None:
-    known = label_error([RecheckedTrajectory(("u",), task, 1, 0) for task in range(4)], {("u",): 4})
-
-    assert effective_labels_per_hour(labels=9, error=known, milliseconds=0).value is None
-    assert effective_labels_per_hour(labels=9, error=label_error([], {}), milliseconds=9).reason

@@ -62,7 +62,7 @@ NAMES = re.compile(
     r"|“[\w$-]+”|\[redacted\]|\{\w+\}|[0-9a-f]{32,}|https?://\S+|TRISTEP_\w+|/[\w/]+|[A-Z]\w+/[\w/ -]+"
     r"|[A-Z][\w .]+ \((?:CC|ODC|ODbL|PDDL|CDLA|Apache|MIT)[\w.-]*\)"
     r"|\b(?:Tristep|AgentProcessBench|agentprocessbench|OpenAI|JSON Lines|Markdown|JavaScript"
-    r"|Cohen|Krippendorff|Gwet|English|scripted|token|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"
+    r"|Cohen|Dawid|Krippendorff|Gwet|Skene|English|scripted|token|Authorization|Bearer|assistant|chat-completions|vLLM|Ollama"
     r"|record_id|step_labels|final_label|explanations"
     r"|StepAcc|FirstErrAcc|Top p|Model [AB]|Ctrl|Shift|Esc|Hugging Face|Parquet|Croissant)"
     r"|\b(?:[Aa]dmin|[Aa]nn|[Bb]en|[Cc]leo|[Jj]udith|[Oo]scar|[Rr]oot|[Gg]uest\d?)\b"

@@ -34,7 +34,7 @@ def test_settings_saved_meanwhile_are_shown_beside_what_was_typed(browse, cast, 
     client, address = browse("admin"), at("project-settings", "bench")
     mine = posted(client.get(address)) | {"name": "Mine", "claim_limit": "7"}
     projects.update_project(
-        actor=cast.root, project=cast.project, values={"name": "Theirs", "recheck_percent": 9}
+        actor=cast.root, project=cast.project, values={"name": "Theirs", "retest_percent": 9}
     )
 
     answer = client.post(address, mine)
@@ -44,14 +44,14 @@ def test_settings_saved_meanwhile_are_shown_beside_what_was_typed(browse, cast, 
     assert rows(text(answer)) == [
         ["Name both changed", "Theirs", "Mine"],
         ["Unfinished trajectories a person may hold", "50", "7"],
-        ["Percent that a third person labels", "9", "not changed"],
+        ["Percent that annotators label again", "9", "not changed"],
     ]
     # what was typed is in the form, and what was not is theirs
     again = posted(answer)
-    assert (again["name"], again["claim_limit"], again["recheck_percent"]) == ("Mine", 7, 9)
+    assert (again["name"], again["claim_limit"], again["retest_percent"]) == ("Mine", 7, 9)
     assert client.post(address, again).status_code == 302
     project = Project.objects.get()
-    assert (project.name, project.claim_limit, project.recheck_percent) == ("Mine", 7, 9)
+    assert (project.name, project.claim_limit, project.retest_percent) == ("Mine", 7, 9)
 
 
 def test_settings_of_ones_own_other_window_are_not_written_over(browse, cast, at, text):

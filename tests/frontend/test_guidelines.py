@@ -16,7 +16,6 @@ NEW = {
     "annotators_per_trajectory": "2",
     "claim_limit": "2",
     "suggestion_policy": "never",
-    "recheck_percent": "5",
     "retest_percent": "5",
     "retest_days": "7",
 }

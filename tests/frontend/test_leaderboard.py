@@ -18,7 +18,7 @@ from frontend.templatetags.tristep import percent
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 from tests.services.predicting import bring, content, line
-from tests.services.rechecking import claim_as_third
+from tests.services.rechecking import claim_as_reader
 
 
 @shared_rows
@@ -229,7 +229,7 @@ def test_errors_of_a_model_open_as_the_release_holds_them(browse, cast, frozen, 
 
 
 def test_whoever_labels_a_trajectory_reads_no_labels_of_it_in_a_release(browse, cast, frozen, at, text):
-    claim_as_third(cast.cleo, Trajectory.objects.get(subset__name="one"))
+    claim_as_reader(cast.cleo, Trajectory.objects.get(subset__name="one"))
     people.make_member(cast.project, cast.cleo, "annotator", "adjudicator")
     row = PredictionSet.objects.get()
     client = browse("cleo")

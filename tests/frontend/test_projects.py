@@ -21,7 +21,6 @@ SETTINGS = {
     "annotators_per_trajectory": "3",
     "claim_limit": "4",
     "claim_days": "",
-    "recheck_percent": "10",
     "retest_percent": "0",
     "retest_days": "8",
     "suggestion_policy": "never",
@@ -31,7 +30,6 @@ FILLED = {
     "annotators_per_trajectory": "2",
     "claim_limit": "2",
     "claim_days": "14",
-    "recheck_percent": "5",
     "retest_percent": "5",
     "retest_days": "7",
     "suggestion_policy": "after_label",
@@ -61,7 +59,7 @@ def test_project_needs_a_name_alone_and_says_in_sentences_what_it_begins_with(br
         "2 people label each trajectory. The reference answer is shown.",
         "Annotators see judges’ suggestions: after labelling the step themselves.",
         "A person holds at most 2 unfinished trajectories. Unused claims expire after 14 days.",
-        "labels 5 % of the resolved trajectories too",
+        "Annotators label 5 % of their own again after 7 days.",
     ):
         assert sentence in page
     shown = {**FILLED, "name": "Pools", "filled": "benchmark", "origin": "gold"}
@@ -71,7 +69,7 @@ def test_project_needs_a_name_alone_and_says_in_sentences_what_it_begins_with(br
     # what was not touched is the template's; what was, is what was typed
     client.post(at("project-create"), {**shown, "claim_limit": "4"})
     made = Project.objects.get(slug="pools")
-    assert (made.annotators_per_trajectory, made.recheck_percent, made.claim_limit) == (3, 10, 4)
+    assert (made.annotators_per_trajectory, made.retest_percent, made.claim_limit) == (3, 10, 4)
     assert made.suggestion_policy == "never" and not made.show_reference_answer
 
 
@@ -129,7 +127,7 @@ def test_settings_are_saved(browse, cast, at):
     saved = (project.name, project.annotators_per_trajectory, project.suggestion_policy)
     assert saved == ("Renamed", 3, "never")
     assert (project.claim_limit, project.claim_days) == (4, None)
-    assert (project.recheck_percent, project.retest_percent, project.retest_days) == (10, 0, 8)
+    assert (project.retest_percent, project.retest_days) == (0, 8)
 
 
 def test_settings_fix_the_number_of_annotators_after_the_first_claim(browse, cast, at, text):

@@ -155,7 +155,7 @@ def test_a_run_says_what_went_wrong_in_chinese(
 
 BAD_FORMS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "project-create": ((), {"name": "", "annotators_per_trajectory": "0", "claim_limit": "x"}),
-    "project-settings": (("bench",), {"name": "", "claim_limit": "0", "recheck_percent": "101"}),
+    "project-settings": (("bench",), {"name": "", "claim_limit": "0", "retest_percent": "101"}),
     "triage": (("bench",), {"batch_size": "0"}),
     "guidelines-edit": (("bench",), {"text": "x" * 200_001}),
     "invite": (("bench",), {"email": "nobody"}),

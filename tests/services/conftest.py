@@ -62,21 +62,22 @@ def own_keys(settings: Any, tmp_path: Path) -> Path:
 
 @shared_rows
 def third(cast: Cast) -> Cast:
-    """The cast in a project in which a third person labels everything that is resolved."""
-    rechecking.everything_is_rechecked(cast.project)
+    """The cast in a project without retests, of which everything resolved is audited: cleo can read it."""
+    rechecking.retests_are_asked(cast.project, 0)
     return cast
 
 
 @shared_rows
 def third_due(third: Cast) -> Trajectory:
-    """What ann and ben have labelled alike, ten days ago: it waits for its third person, who is cleo."""
+    """What ann and ben have labelled alike, ten days ago: it waits for its reader, who is cleo, and for
+    another, who is not there."""
     return rechecking.resolved(third)[0]
 
 
 @shared_rows
 def retest(cast: Cast) -> Cast:
     """The cast in a project in which annotators label everything again."""
-    rechecking.everything_is_rechecked(cast.project, third=0, retest=100)
+    rechecking.retests_are_asked(cast.project)
     return cast
 
 

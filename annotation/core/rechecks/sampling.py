@@ -21,6 +21,9 @@ PLACE_DIGITS: Final = 15
 
 PERCENT: Final = 100
 
+READERS: Final = 2
+"""The people who read each trajectory that an audit draws."""
+
 
 def fraction(seed: int, *what: str | int) -> float:
     """A number from 0 to below 1, uniform and independent for each `what`: the first 52 bits of the sha256 of
@@ -67,8 +70,8 @@ def gap(*, seed: int, recheck: int, demand: float) -> int:
 
 
 def rank(*, seed: int, trajectory: int, person: int, turn: int) -> float:
-    """A person's rank as the third person: the lowest of those who may be is asked; each `turn` draws
-    anew."""
+    """A person's rank as the reader of a trajectory: the lowest of those who may be is asked; each `turn`
+    draws anew."""
     return fraction(seed, "person", trajectory, person, turn)
 
 

@@ -5,11 +5,12 @@ from typing import Any
 
 from annotation.management.base import OperatorCommand, add_project, counted, find_project, measure_text
 from annotation.policies import OPERATOR
+from annotation.reports.quality.label_audit import AuditReport
 from annotation.reports.quality.label_quality import LabelQuality, as_json, label_quality
 
 
 class Command(OperatorCommand):
-    help = "How often a project's consensus is wrong, from labels that were asked for once more."
+    help = "How many of a project's labels can be wrong, from the newest audit, and what people say twice."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_project(parser)
@@ -21,23 +22,30 @@ class Command(OperatorCommand):
             self.document(as_json(quality))
         else:
             self._write(quality)
-        self.summary(
-            f"{quality.third.done:,} of {counted(quality.third.drawn, 'trajectory')} labelled by a third "
-            f"person, {quality.retest.done:,} of {quality.retest.drawn:,} labelled again."
-        )
+        retest = quality.retest
+        again = f"{retest.done:,} of {retest.drawn:,} labelled again"
+        if quality.audit is None:
+            self.summary(f"No audit of the labels has begun; {again}.")
+        else:
+            counts = quality.audit.certificate.counts
+            self.summary(f"{counts.back:,} of {counted(counts.drawn, 'draw')} came back; {again}.")
 
     def _write(self, quality: LabelQuality) -> None:
-        error = quality.error
-        bound = f"at most {error.bound:.4f}" if error.bound is not None else f"–  ({error.bound_reason})"
-        self.stdout.write(
-            f"label error          {measure_text(error.error)}  (n = {counted(error.error.n, 'step')})"
-        )
-        self.stdout.write(f"  with 95 %          {bound}")
-        if error.deff is not None:
-            self.stdout.write(f"  design effect      {error.deff:.2f}  ({counted(error.tasks, 'task')})")
-        self.stdout.write(f"effective labels/h   {measure_text(quality.effective)}")
+        if quality.audit is not None:
+            self._certificate(quality.audit)
         for retest in quality.retests:
             who = retest.name or "all annotators"
             self.stdout.write(f"{who}, labelled twice (n = {retest.agreement.n:,})")
             self.stdout.write(f"  agreement          {measure_text(retest.agreement)}")
             self.stdout.write(f"  κ                  {measure_text(retest.kappa)}")
+
+    def _certificate(self, report: AuditReport) -> None:
+        found = report.certificate
+        proved = "proved" if report.proved else "not proved yet"
+        whole = counted(report.steps, "step")
+        self.stdout.write(f"wrong labels, 95 %   at most {found.after:.4f} of {whole}")
+        self.stdout.write(f"  wished             at most {report.audit.wished:.4f}: {proved}")
+        self.stdout.write(f"  as they were drawn {measure_text(found.error)}, at most {found.bound:.4f}")
+        self.stdout.write(f"  corrected          {counted(report.corrected, 'step')}")
+        for name, counts in found.strata.items():
+            self.stdout.write(f"  {name}: {counts.back:,} of {counted(counts.drawn, 'draw')} came back")

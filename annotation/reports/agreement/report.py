@@ -224,6 +224,17 @@ def headline(*, viewer: Actor, project: m.Project) -> tuple[Translatable, Measur
     return kept.result(("headline", view.state), make)
 
 
+def kappa(*, viewer: Actor, project: m.Project) -> tuple[Measure, Measure]:
+    """Percent agreement and Cohen's κ of all labels of steps. As many queries as `view_of`."""
+    view, kept = view_of(viewer, project)
+
+    def make() -> tuple[Measure, Measure]:
+        counts = SelectedCounts.of(view, parse(view, {})).steps
+        return figure_of(counts, "percent_agreement"), figure_of(counts, "kappa")
+
+    return kept.result(("kappa", view.state), make)
+
+
 def parse_cut(view: LabelView, by: str) -> str:
     """The cut of that name, the subset when there is none. Raises Invalid for an unknown one."""
     if by and by not in view.cuts:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, TypeVar
 
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
 
 from annotation.core.text import unescape
-from annotation.core.vocabulary import ExposureKind, Voice
+from annotation.core.vocabulary import AuditedState, ExposureKind, Voice
 from annotation.models import (
     Adjudication,
     Assignment,
     AuditEvent,
+    AuditRuling,
     CaseEvent,
     Comment,
     Consensus,
@@ -143,7 +144,7 @@ def entries(reader: HistoryReader) -> list[HistoryEntry]:
     if reader.case:
         listed += _case(reader)
     if reader.case and reader.consensus:
-        listed += [*_consensus(reader), *_releases(reader)]
+        listed += [*_consensus(reader), *_corrections(reader), *_releases(reader)]
     return sorted(listed, key=lambda one: one.at)
 
 
@@ -304,6 +305,23 @@ def _consensus(reader: HistoryReader) -> Iterator[HistoryEntry]:
             value=row.value,
             note=unescape(row.note),
             detail={"origin": row.kind, **reader.error(getattr(row, "root_id", None), row.reason)},
+        )
+
+
+def _corrections(reader: HistoryReader) -> Iterator[HistoryEntry]:
+    """What an audit found wrong in the consensus, and corrected."""
+    done = {"audited__trajectory": reader.trajectory, "audited__state": AuditedState.DONE}
+    rows = AuditRuling.objects.filter(**done).exclude(value=F("before")).select_related("ruled_by")
+    for row in reader.here(rows):
+        yield reader.entry(
+            row.ruled_at,
+            "corrected",
+            Voice.ADJUDICATOR,
+            row.ruled_by,
+            step=row.step_id,
+            value=row.value,
+            note=unescape(row.note),
+            detail={"previous": row.before},
         )
 
 

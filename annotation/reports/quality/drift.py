@@ -82,7 +82,7 @@ def drift(*, viewer: Actor, project: m.Project, annotator: int) -> Drift | None:
 
 
 def _rechecked(project: m.Project) -> list[tuple[datetime, int, int, Any]]:
-    """(submitted at, assignment, annotator, what was found) of every recheck: a third person's labels beside
+    """(submitted at, assignment, annotator, what was found) of every recheck: an audit reader's labels beside
     the consensus, a retest's beside the same person's first ones. Blind labels only."""
     labels = m.Label.stored.filter(
         assignment__project=project,
@@ -97,14 +97,14 @@ def _rechecked(project: m.Project) -> list[tuple[datetime, int, int, Any]]:
         assignment__annotator=OuterRef("assignment__annotator"),
         assignment__state=AssignmentState.SUBMITTED,
     ).annotate(blind=BLIND_VALUE)
-    third = blind.filter(assignment__recheck__kind=RecheckKind.THIRD.value).annotate(
+    read = blind.filter(assignment__recheck__kind=RecheckKind.AUDIT.value).annotate(
         right=F("step__consensus__value")
     )
     retest = blind.filter(assignment__recheck__kind=RecheckKind.RETEST.value).annotate(
         right=Subquery(first.values("blind")[:1])
     )
     found = []
-    for kind, rows in ((RecheckKind.THIRD, third), (RecheckKind.RETEST, retest)):
+    for kind, rows in ((RecheckKind.AUDIT, read), (RecheckKind.RETEST, retest)):
         counted = (
             rows.filter(right__isnull=False)
             .values_list("assignment__submitted_at", "assignment", "assignment__annotator")

@@ -1,6 +1,7 @@
-"""Reliability of a project's consensus, from the labels of rechecks (docs/sealing.md, "Rechecks").
+"""Reliability of a project's labels: the certificate of its newest audit, and what people say twice
+(docs/sealing.md, "Rechecks").
 
-Only figures: what a third person or a retest said of any one step is told to nobody, admins included.
+What a reader or a retest said of any one step is told to nobody, admins included.
 """
 
 from __future__ import annotations
@@ -17,17 +18,12 @@ from annotation import models as m
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.figures.measure import IntArray, Measure
 from annotation.core.i18n import translatable
-from annotation.core.rechecks.label_error import (
-    FEWEST_WITHOUT_ERROR,
-    LabelError,
-    effective_labels_per_hour,
-)
 from annotation.core.rechecks.rater_confusion import rater_confusion
 from annotation.core.vocabulary import RESOLVED, VALUES, AssignmentState, RecheckKind, RecheckState
 from annotation.models.blindness import BLIND_VALUE
 from annotation.policies import Actor, require
 
-from .label_error import Strata, error_json, error_of, rechecked_trajectories, strata_of, third_labels
+from .label_audit import AuditReport, audit_report, certificate_json, newest_audit, progress_json
 
 FEWEST: Final = 30
 """Of fewer labels nothing is said of a person."""
@@ -38,33 +34,17 @@ TOO_FEW: Final = translatable("too few: fewer than 30 labels")
 
 
 @dataclass(frozen=True, slots=True)
-class RecheckCounts:
-    """Rechecks of one kind: how many were drawn, how many of them are labelled, and how many wait for
-    somebody who could be asked. What is being labelled at this moment counts as not labelled."""
+class RetestCounts:
+    """Retests: how many were drawn, and how many of them are labelled. What is being labelled at this moment
+    counts as not labelled."""
 
-    drawn: int = 0
-    done: int = 0
-    nobody: int = 0
+    drawn: int
+    done: int
 
     @property
     def waiting(self) -> int:
         """The number still to be labelled."""
         return self.drawn - self.done
-
-
-@dataclass(frozen=True, slots=True)
-class StratumLine:
-    """One stratum: what there is of it, and what was rechecked blind; `wrong`: steps on which the third
-    person differs from the consensus."""
-
-    subset: str
-    origin: str
-    doubt: str
-    trajectories: int
-    steps: int
-    rechecked: int
-    rechecked_steps: int
-    wrong: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,80 +71,55 @@ class PersonsConfusion:
 
 @dataclass(frozen=True, slots=True)
 class LabelQuality:
-    """The data of the page, the API and `label_quality --json`. `hours` are person-hours at work on resolved
-    trajectories, of which `resolved` have `steps` steps; `needed` is how many tasks without an error would
-    show that fewer than 5 % of the labels are wrong."""
+    """The data of the page, the API and `label_quality --json`. `audit` is None before the first one; of what
+    is resolved there are `resolved` trajectories with `steps` steps."""
 
     project: m.Project
-    third: RecheckCounts
-    retest: RecheckCounts
+    audit: AuditReport | None
+    retest: RetestCounts
     resolved: int
     steps: int
-    needed: int
-    error: LabelError
-    effective: Measure
-    hours: float
-    strata: tuple[StratumLine, ...]
     retests: tuple[Retest, ...]
     people: tuple[PersonsConfusion, ...]
 
 
 def label_quality(*, viewer: Actor, project: m.Project) -> LabelQuality:
-    """For admins. Eight queries and those of the permission, however much there is."""
+    """For admins. At most thirteen queries and those of the permission, however much there is."""
     require(viewer, "rechecks.view", project)
-    asked = _asked(project)
-    strata = strata_of(project)
-    rechecked = rechecked_trajectories(project)
-    lines = tuple(_lines(strata, rechecked))
-    error = error_of(strata, rechecked)
+    newest = newest_audit(project)
     resolved = m.Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED)
     size = resolved.aggregate(n=Count("pk"), steps=Sum("step_count"))
-    worked = m.Assignment.objects.filter(
-        project=project,
-        state=AssignmentState.SUBMITTED,
-        trajectory__live=True,
-        trajectory__state__in=RESOLVED,
-    ).aggregate(sum=Sum("active_ms"))
-    milliseconds = worked["sum"] or 0
     tables, confusion = _retest_tables(project), _labels(project)
     names = {
         user.pk: str(user) for user in m.User.objects.filter(pk__in={*tables, *(row[1] for row in confusion)})
     }
     return LabelQuality(
         project=project,
-        third=asked[RecheckKind.THIRD],
-        retest=asked[RecheckKind.RETEST],
+        audit=audit_report(viewer=viewer, audit=newest) if newest is not None else None,
+        retest=_retest_counts(project),
         resolved=size["n"],
         steps=size["steps"] or 0,
-        needed=FEWEST_WITHOUT_ERROR,
-        error=error,
-        effective=effective_labels_per_hour(
-            labels=size["steps"] or 0, error=error, milliseconds=milliseconds
-        ),
-        hours=milliseconds / 3_600_000,
-        strata=lines,
         retests=tuple(_retests(tables, names)),
         people=tuple(_people(confusion, names)),
     )
 
 
-def _asked(project: m.Project) -> dict[RecheckKind, RecheckCounts]:
-    rows = m.Recheck.objects.filter(project=project, trajectory__live=True).order_by().values_list("kind")
-    done, nobody = Q(state=RecheckState.DONE.value), Q(annotator__isnull=True)
-    counted = rows.annotate(n=Count("pk"), done=Count("pk", filter=done), nobody=Count("pk", filter=nobody))
+def _retest_counts(project: m.Project) -> RetestCounts:
+    rows = m.Recheck.objects.filter(project=project, kind=RecheckKind.RETEST, trajectory__live=True)
+    return RetestCounts(
+        **rows.aggregate(drawn=Count("pk"), done=Count("pk", filter=Q(state=RecheckState.DONE)))
+    )
+
+
+def _rechecked(project: m.Project, kind: RecheckKind) -> dict[str, Any]:
+    """Conditions on labels: what was submitted in rechecks of a kind, of what is resolved."""
     return {
-        **{kind: RecheckCounts() for kind in RecheckKind},
-        **{RecheckKind(kind): RecheckCounts(*n) for kind, *n in counted},
+        "assignment__project": project,
+        "assignment__recheck__kind": kind.value,
+        "assignment__state": AssignmentState.SUBMITTED,
+        "assignment__trajectory__live": True,
+        "assignment__trajectory__state__in": RESOLVED,
     }
-
-
-def _lines(strata: Strata, rechecked: list[tuple[int, int, int, int]]) -> Iterable[StratumLine]:
-    found: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for stratum, _task, steps, wrong in rechecked:
-        for at, one in enumerate((1, steps, wrong)):
-            found[stratum][at] += one
-    lines = [StratumLine(*strata[pk], *found[pk]) for pk in strata]
-    return sorted(lines, key=lambda line: (line.subset, line.origin, line.doubt))
 
 
 def _retest_tables(project: m.Project) -> dict[int, IntArray]:
@@ -174,8 +129,7 @@ def _retest_tables(project: m.Project) -> dict[int, IntArray]:
         assignment__annotator=OuterRef("assignment__annotator"),
         assignment__state=AssignmentState.SUBMITTED,
     ).annotate(blind=BLIND_VALUE)
-    retests = {**third_labels(project), "assignment__recheck__kind": RecheckKind.RETEST.value}
-    again = m.Label.stored.filter(**retests).annotate(
+    again = m.Label.stored.filter(**_rechecked(project, RecheckKind.RETEST)).annotate(
         blind=BLIND_VALUE, first=Subquery(first.values("blind")[:1])
     )
     rows = again.filter(blind__isnull=False, first__isnull=False).order_by()
@@ -206,11 +160,12 @@ def _retest(name: str, table: IntArray) -> Retest:
 
 
 def _labels(project: m.Project) -> list[tuple[int, int, int]]:
-    """(step, annotator, blind label) of the steps that a third person has labelled too."""
-    third = m.Label.stored.filter(**third_labels(project)).order_by("-step").values("step")[:MOST_STEPS]
+    """(step, annotator, blind label) of the steps that an audit's readers have labelled too."""
+    read = m.Label.stored.filter(**_rechecked(project, RecheckKind.AUDIT)).order_by("-step")
+    steps = list(dict.fromkeys(read.values_list("step", flat=True)[: 2 * MOST_STEPS]))[:MOST_STEPS]
     labels = m.Label.stored.filter(
-        Q(assignment__recheck__isnull=True) | Q(assignment__recheck__kind=RecheckKind.THIRD.value),
-        step__in=list(third.values_list("step", flat=True)),
+        Q(assignment__recheck__isnull=True) | Q(assignment__recheck__kind=RecheckKind.AUDIT.value),
+        step__in=steps,
         assignment__state=AssignmentState.SUBMITTED,
     )
     rows = labels.annotate(blind=BLIND_VALUE).filter(blind__isnull=False).order_by()
@@ -237,18 +192,12 @@ def _people(labels: list[tuple[int, int, int]], names: dict[int, str]) -> Iterab
 
 def as_json(found: LabelQuality) -> dict[str, Any]:
     """JSON-ready, numbers unrounded, null with a reason where undefined."""
-    error = found.error
     return {
         "project": found.project.slug,
-        "rechecks": {
-            kind: {**asdict(asked), "waiting": asked.waiting}
-            for kind, asked in (("third", found.third), ("retest", found.retest))
-        },
-        "resolved": {"trajectories": found.resolved, "steps": found.steps, "person_hours": found.hours},
-        "tasks_needed": found.needed,
-        "label_error": error_json(error),
-        "effective_labels_per_hour": found.effective.as_json(),
-        "strata": [asdict(line) for line in found.strata],
+        **certificate_json(found.audit),
+        "progress": progress_json(found.audit) if found.audit is not None else None,
+        "retest": {**asdict(found.retest), "waiting": found.retest.waiting},
+        "resolved": {"trajectories": found.resolved, "steps": found.steps},
         "retests": [
             {
                 "annotator": one.name or None,

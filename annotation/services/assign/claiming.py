@@ -36,7 +36,7 @@ def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory
     """Trajectories that a person may claim, in queue order: a free slot, never theirs before, nothing of it
     seen."""
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
-    # what was resolved, and is labelled once more: whoever was asked as a third person is none of the N
+    # what was resolved, and is labelled once more: its readers are none of the N
     rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
     seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SEEN_LABELS)
     return (
@@ -184,10 +184,8 @@ def _assign(actor: User, project: Project, chosen: Trajectory, claim_key: str | 
 def _assign_recheck(actor: User, project: Project, waiting: int, claim_key: str | None) -> Assignment:
     """The assignment of a recheck, and how many trajectories from the queue come before the next one."""
     taken = rechecks.take(recheck=waiting, user=actor)
-    third = project.recheck_percent / project.annotators_per_trajectory
-    gap = sampling.gap(
-        seed=project.recheck_seed, recheck=taken.pk, demand=(third + project.retest_percent) / 100
-    )
+    demand = project.retest_percent / 100 + rechecks.demand_of_audits(actor, project)
+    gap = sampling.gap(seed=project.recheck_seed, recheck=taken.pk, demand=demand)
     Membership.objects.filter(project=project, user=actor).update(recheck_gap=gap)
     return _begin(actor, project, taken.trajectory_id, claim_key, recheck=taken)
 

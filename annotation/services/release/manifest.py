@@ -10,14 +10,14 @@ import numpy as np
 from django.conf import settings
 from django.db.models import Count
 
+from annotation.core.audits.certificate import CONFIDENCE
 from annotation.core.i18n import translatable
-from annotation.core.rechecks.label_error import CONFIDENCE
 from annotation.core.releases.record_format import distribution, file_name
 from annotation.core.vocabulary import RESOLVED, TrajectoryState
-from annotation.models import Membership, Project, Trajectory
+from annotation.models import AuditedTrajectory, Membership, Project, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports.influence.report import as_json, influence
-from annotation.reports.quality.label_error import certified_error, error_json
+from annotation.reports.quality.label_audit import audit_report, certificate_json, newest_audit
 from annotation.reports.releases.release_agreement import agreement_twice
 
 from .. import assign
@@ -28,8 +28,9 @@ NO_EXPERIMENT = translatable("when annotators saw suggestions was not randomised
 
 def described(project: Project, running: ReleaseDigest, leave_out: Collection[str]) -> dict[str, Any]:
     """Counts, distributions and origins by subset; agreement over the project and over the release; who
-    labelled, under which guidelines, after seeing what; the label error; checksums. Whoever reads a release
-    reads its manifest: annotators are pseudonyms in it, and no figure of agreement is of a single one."""
+    labelled, under which guidelines, after seeing what; the certificate of labels; checksums. Whoever reads a
+    release reads its manifest: annotators are pseudonyms in it, and no figure of agreement is of a single
+    one."""
     values = sum(running.values.values(), Counter[int]())
     outcomes = sum(running.outcomes.values(), Counter[int]())
     kinds = sum(running.kinds.values(), Counter[str]())
@@ -60,13 +61,29 @@ def described(project: Project, running: ReleaseDigest, leave_out: Collection[st
         },
         "left_out": _left_out(project, leave_out),
         "agreement": agreement_twice(viewer=OPERATOR, project=project, trajectories=trajectories),
-        "label_error": {
-            **error_json(certified_error(viewer=OPERATOR, project=project)),
-            "confidence": CONFIDENCE,
-        },
+        "label_audit": _audited(project, trajectories),
         "files": {
             file_name(subset): {**entry, "sha256": entry["sha256"].hexdigest()}
             for subset, entry in running.files.items()
+        },
+    }
+
+
+def _audited(project: Project, trajectories: np.typing.NDArray[np.int64]) -> dict[str, Any]:
+    """The certificate of the newest audit, and how many of the release's steps are among those it drew
+    from."""
+    audit = newest_audit(project)
+    if audit is None:
+        return {**certificate_json(None), "confidence": CONFIDENCE, "covered": None}
+    listed = AuditedTrajectory.objects.filter(audit=audit).order_by()
+    steps = dict(listed.values_list("trajectory", "steps"))
+    own = set(trajectories.tolist())
+    return {
+        **certificate_json(audit_report(viewer=OPERATOR, audit=audit)),
+        "confidence": CONFIDENCE,
+        "covered": {
+            "trajectories": len(own & steps.keys()),
+            "steps": sum(steps[pk] for pk in own & steps.keys()),
         },
     }
 

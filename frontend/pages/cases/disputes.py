@@ -24,6 +24,7 @@ from annotation.core.vocabulary import AdjudicationState
 from annotation.language import translated
 from annotation.models import Adjudication, Dispute, Subset, Trajectory, User
 from annotation.models.data import with_trajectories
+from annotation.policies.label_audits import to_decide
 from annotation.reports.cases import disputes as report
 from annotation.services import adjudicate
 from frontend.pages.shared.columns import question_column, record_column
@@ -133,6 +134,9 @@ def queue(request: HttpRequest, slug: str) -> HttpResponseBase:
             actions.append(waiting.take(first, _("Claim next case"), "button--primary"))
     else:
         listed = ListPage(request, _columns(opened, tab, _case_acts(opened, tab)), lists[tab], **common)
+    if opened.may("adjudicate") and (cases := to_decide(opened.user, opened.project).count()):
+        words = ngettext("Decide %(n)s case of an audit", "Decide %(n)s cases of an audit", cases)
+        actions.append(act(request, words % {"n": cases}, at("audit-case-take", slug), look=""))
     about = (
         _("Trajectories on which the annotators disagree. You never decide one that you labelled yourself.")
         if opened.may("adjudicate")

@@ -77,7 +77,7 @@ def _columns(*, of_one: bool) -> list[Column]:
         return _("Outcome") if entry.about == OUTCOME else cells.soft(_("the whole trajectory"))
 
     def what(entry: HistoryEntry) -> str:
-        if entry.kind == "revision":
+        if entry.kind in ("revision", "corrected"):
             change = cells.beside(mark(entry.detail["previous"]), "→", mark(entry.value))
             return cells.cluster(sentence(entry), change)
         return cells.cluster(sentence(entry), "" if entry.value is None else mark(entry.value))

@@ -49,6 +49,7 @@ NOTICE_SENTENCES: Final = {
         "The guidelines changed: you are asked to look at a trajectory of yours again."
     ),
     NoticeKind.REMARK: gettext_lazy("An annotator asks an admin to look at a step."),
+    NoticeKind.CORRECTED: gettext_lazy("An audit corrected labels of a trajectory of yours."),
     NoticeKind.ANSWERED: gettext_lazy("An admin has answered your remark."),
 }
 
@@ -154,6 +155,8 @@ def _target(row: Notice) -> str:
         return reverse("frontend:workbench", args=[claim.pk])
     if claim.state == AssignmentState.OPEN:
         return reverse("frontend:workbench", args=[claim.pk])
+    if row.kind == NoticeKind.CORRECTED:
+        return reverse("frontend:own-consensus", args=[claim.pk])
     return reverse("frontend:work", args=[claim.project.slug])
 
 

@@ -1,31 +1,30 @@
-"""Label quality: how often the consensus is wrong, as far as rechecks tell."""
+"""Label quality: what an audit proves of the labels, and what people say twice."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET
 
-from annotation.core.vocabulary import VALUES, JudgeDoubt, Origin
+from annotation.core.vocabulary import SIGNS, VALUES
+from annotation.models import AuditRuling
+from annotation.reports.agreement.report import kappa
+from annotation.reports.quality import label_audit
 from annotation.reports.quality import label_quality as report
-from frontend.pages.shared.common import open_project
+from annotation.reports.quality.audit_planning import AuditPlan, plan
+from annotation.services import noted_reads
+from frontend.forms.label_audits import BeginForm, MoreForm, WishedForm
+from frontend.pages.shared.columns import record_column
+from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.figure_cells import figure_column
-from frontend.rendering.tables import Column, Table
+from frontend.rendering.tables import Column, Table, at
+from frontend.templatetags.tristep import origin_name
 
-
-def _words() -> dict[str, str]:
-    return {
-        Origin.UNANIMOUS: _("unanimous"),
-        Origin.DISCUSSED: _("discussed"),
-        Origin.ADJUDICATED: _("adjudicated"),
-        JudgeDoubt.UNKNOWN: pgettext("judges", "fewer than two"),
-        JudgeDoubt.AGREED: pgettext("judges", "agree"),
-        JudgeDoubt.DIFFERED: pgettext("judges", "differ"),
-    }
+CORRECTIONS_SHOWN = 100
 
 
 def _person(one: report.PersonsConfusion) -> dict[str, Any]:
@@ -36,59 +35,101 @@ def _person(one: report.PersonsConfusion) -> dict[str, Any]:
     return {"name": one.name, "n": one.n, "reason": one.reason, "rows": rows}
 
 
-def _asked_columns() -> list[Column]:
-    """Of rows (title, per cent, counts)."""
-    return [
-        Column("title", _("Labelled once more"), lambda row: row[0]),
-        Column("share", _("Share"), lambda row: f"{row[1]} %", look="number"),
-        Column("drawn", _("Drawn"), lambda row: row[2].drawn, look="number"),
-        Column("done", _("Labelled"), lambda row: row[2].done, look="number"),
-        Column("waiting", _("Waiting"), lambda row: row[2].waiting, look="number"),
+def _strata(found: label_audit.AuditReport) -> Table:
+    """Draws by stratum: what does not come back from one of them is seen here."""
+    columns = [
+        Column("subset", _("Subset"), lambda row: row[0].rpartition(", ")[0]),
+        Column("origin", _("Consensus"), lambda row: origin_name(row[0].rpartition(", ")[2])),
+        Column("drawn", _("Drawn"), lambda row: row[1].drawn, look="number"),
+        Column("back", _("Came back"), lambda row: row[1].back, look="number"),
+        Column("missing", _("Not yet"), lambda row: row[1].missing, look="number"),
     ]
+    rows = list(found.certificate.strata.items())
+    foot = [_("A draw that has not come back counts as wholly wrong.")]
+    return Table(columns, rows, labelledby="strata", title=_("Draws by stratum"), foot=foot)
 
 
-def _strata_columns() -> list[Column]:
-    words = _words()
-    return [
-        Column("subset", _("Subset")),
-        Column("consensus", _("Consensus"), lambda line: words[line.origin]),
-        Column("judges", _("Judges"), lambda line: words[line.doubt]),
-        Column("trajectories", _("Trajectories"), look="number"),
-        Column("rechecked", _("Rechecked"), look="number"),
-        Column("rechecked_steps", _("Steps rechecked"), look="number"),
-        Column("wrong", _("Other label"), look="number"),
+def _corrections(opened: ProjectPage, found: label_audit.AuditReport) -> Table:
+    def record(row: AuditRuling) -> str:
+        return at("trajectory", opened.project.slug, row.audited.trajectory_id)
+
+    def step(row: AuditRuling) -> str:
+        return _("Outcome") if row.step is None else _("Step %(number)d") % {"number": row.step.ordinal + 1}
+
+    columns = [
+        record_column(record, "audited.trajectory"),
+        Column("step", _("Step"), step),
+        Column("before", _("Before"), cell=lambda row: SIGNS[row.before]),
+        Column("value", _("Corrected"), cell=lambda row: SIGNS[row.value]),
+        Column("note", _("Why")),
+        Column("ruled_at", _("Time")),
     ]
+    rows = noted_reads.corrections(actor=opened.user, audit=found.audit, most=CORRECTIONS_SHOWN)
+    return Table(columns, rows, labelledby="corrections", title=_("Corrections"))
 
 
-def _retests(quality: report.LabelQuality) -> Table:
+def _retests(opened: ProjectPage, quality: report.LabelQuality) -> Table:
     columns = [
         Column("annotator", _("Annotator"), lambda one: one.name or _("all annotators")),
         Column("steps", _("Steps"), "agreement.n", look="number"),
         figure_column("agreement", _("Agreement"), attrgetter("agreement"), is_share=True),
         figure_column("kappa", _("Cohen’s κ"), attrgetter("kappa"), is_share=False),
     ]
+    everybody, *each = quality.retests
+    others = replace(everybody, name=_("with one another"))
+    share, between = kappa(viewer=opened.user, project=opened.project)
+    others = replace(others, agreement=share, kappa=between)
+    asked = _("%(share)s %% are asked for again: %(done)s of %(drawn)s are labelled.") % {
+        "share": opened.project.retest_percent,
+        "done": quality.retest.done,
+        "drawn": quality.retest.drawn,
+    }
+    foot = [asked, _("Nobody can be expected to agree with others more than with themselves.")]
     title = _("Labelled twice by the same annotator")
-    foot = [_("Nobody can be expected to agree with others more than with themselves.")]
-    return Table(columns, quality.retests, labelledby="retests", title=title, foot=foot)
+    return Table(columns, [everybody, others, *each], labelledby="retests", title=title, foot=foot)
 
 
 @require_GET
 def label_quality(request: HttpRequest, slug: str) -> HttpResponse:
-    """The page of label error with its bound; counts of rechecks; retests; people."""
+    """The page of the certificate: how to begin an audit, how far it is, and what it proves; retests;
+    people."""
     opened = open_project(request, slug, "rechecks.view")
+    wished = WishedForm(request.GET) if "wished" in request.GET else WishedForm()
+    planned = None
+    if wished.is_bound and wished.is_valid():
+        share = wished.cleaned_data["wished"] / 100
+        planned = plan(viewer=opened.user, project=opened.project, wished=share)
+    begin = BeginForm(initial={"wished": request.GET.get("wished"), "draws": planned and planned.draws})
+    return page(opened, wished=wished, planned=planned, begin=begin)
+
+
+def page(
+    opened: ProjectPage,
+    *,
+    wished: WishedForm | None = None,
+    planned: AuditPlan | None = None,
+    begin: BeginForm | None = None,
+    more: MoreForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The page, with a form that was refused in its place."""
     quality = report.label_quality(viewer=opened.user, project=opened.project)
-    asked = [
-        (_("By a third person"), opened.project.recheck_percent, quality.third),
-        (_("By the same annotator"), opened.project.retest_percent, quality.retest),
-    ]
+    found = quality.audit
+    corrections = _corrections(opened, found) if found is not None else None
     return opened.render(
         "quality/label_quality.html",
         "label-quality",
+        status=status,
         report=quality,
-        error=quality.error,
-        asked=Table(_asked_columns(), asked, labelledby="asked"),
-        strata=Table(_strata_columns(), quality.strata, labelledby="strata", title=_("Strata")),
-        retests=_retests(quality),
+        audit=found,
+        running=found is not None and found.audit.ended_at is None,
+        wished=wished or WishedForm(),
+        planned=planned,
+        begin=begin or BeginForm(),
+        more=more or MoreForm(),
+        strata=_strata(found) if found is not None else None,
+        corrections=corrections,
+        retests=_retests(opened, quality),
         people=[_person(person) for person in quality.people],
         values=VALUES,
         retested=quality.retests[0].agreement.n,

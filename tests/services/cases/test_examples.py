@@ -11,13 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from annotation.core.errors import Conflict, Denied, Invalid
 from annotation.core.vocabulary import RecheckKind
 from annotation.models import Adjudication, AuditEvent, Example, Exposure, Membership, Trajectory, User
-from annotation.services import adjudicate, assign, label, noted_reads, rechecks
+from annotation.services import adjudicate, assign, label, noted_reads
 from tests import people
 from tests.callers import Caller, signed_in
 from tests.canaries import canary
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
-from tests.services.rechecking import everything_is_rechecked, waiting
+from tests.services.rechecking import audit_everything, retests_are_asked, waiting
 
 CANARY = canary("example", "text")
 
@@ -116,12 +116,12 @@ def test_example_is_hidden_from_who_has_a_run_of_its_task_open_whatever_else_the
 
 
 def test_example_of_what_somebody_is_asked_to_label_again_is_never_shown_to_them(cast: Cast) -> None:
-    everything_is_rechecked(cast.project)
+    retests_are_asked(cast.project, 0)
     people.import_records(cast.project, 1)
     people.make_disputed(cast)
     case = people.make_adjudicated(cast, Trajectory.objects.get())
-    rechecks.sweep()
-    (dealt,) = waiting(RecheckKind.THIRD)
+    audit_everything(cast.project)
+    (dealt,) = waiting(RecheckKind.AUDIT)
     assert dealt.annotator == cast.cleo
     mark(cast.judith, case)
     assert seen(cast.ann, cast) and not seen(cast.cleo, cast)

@@ -13,7 +13,7 @@ from annotation.services import label, noted_reads
 from tests import people
 from tests.callers import Caller, signed_in
 from tests.people import Cast
-from tests.services.rechecking import everything_is_rechecked, relabel, resolved
+from tests.services.rechecking import relabel, resolved, retests_are_asked
 
 
 def read(
@@ -27,7 +27,7 @@ def read(
 @pytest.fixture
 def open_handed(cast: Cast) -> Cast:
     """A project in which nobody is asked to label again."""
-    everything_is_rechecked(cast.project, third=0, retest=0)
+    retests_are_asked(cast.project, 0)
     return cast
 
 
@@ -79,7 +79,7 @@ def test_consensus_is_shown_of_nothing_while_annotators_are_asked_again(retest: 
     (row,) = resolved(retest)
     assert read(retest.ann, row).why_not == policy.RETESTS
     again = people.claim(retest.ann, retest.project)
-    everything_is_rechecked(retest.project, third=0, retest=0)
+    retests_are_asked(retest.project, 0)
 
     assert again.recheck_id is not None
     assert read(retest.ben, row).lines
@@ -90,7 +90,7 @@ def test_consensus_is_shown_of_nothing_while_annotators_are_asked_again(retest: 
 
 
 def test_consensus_does_not_tell_the_third_person_that_it_was_a_recheck(third: Cast) -> None:
-    everything_is_rechecked(third.project, third=100, retest=0)
+    retests_are_asked(third.project, 0)
     (row,) = resolved(third)
     relabel(third.cleo, third.project)
 
@@ -113,5 +113,5 @@ def test_consensus_is_read_by_the_page_and_the_api_and_by_nobody_else(open_hande
         assert Caller(other).get(api).status_code == 404
     with pytest.raises(Denied):
         read(cast.ben, row, of=cast.ann)
-    everything_is_rechecked(cast.project, retest=5)
+    retests_are_asked(cast.project, 5)
     assert "asks annotators to label some" in signed_in(cast.ann).get(page).content.decode()

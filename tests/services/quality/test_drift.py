@@ -10,22 +10,22 @@ from django.utils import timezone
 
 from annotation.models import Assignment, User
 from annotation.reports.quality.annotators import annotator_figures, as_json
-from annotation.services import assign, label, rechecks
+from annotation.services import assign, label
 from tests import people
 from tests.callers import Caller, signed_in
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
-from tests.services.rechecking import everything_is_rechecked
+from tests.services.rechecking import audit_everything, retests_are_asked
 
 
 @shared_rows
 def rechecked(cast: Cast) -> Cast:
     """Eight trajectories of six steps that ann and ben label alike, and cleo once more: the first four like
     them, two weeks ago, the others not at all."""
-    everything_is_rechecked(cast.project)
+    retests_are_asked(cast.project, 0)
     people.import_records(cast.project, people.make_records(8, steps=6))
     people.make_unanimous(cast, 8)
-    rechecks.sweep()
+    audit_everything(cast.project)
     for turn in range(8):
         claimed = assign.claim_next(actor=cast.cleo, project=cast.project)
         people.label_all(claimed, 1 if turn < 4 else -1)

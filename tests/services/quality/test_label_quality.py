@@ -11,56 +11,31 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import Assignment
+from annotation.core.audits.planning import draws_needed
+from annotation.models import Assignment, LabelAudit
 from annotation.policies import OPERATOR
 from annotation.reports.quality.label_quality import as_json, label_quality
-from annotation.services import assign, label, rechecks
+from annotation.services import assign, label
 from tests import callers, people
 from tests.callers import signed_in
 from tests.people import Cast
-from tests.services.rechecking import a_while_ago, everything_is_rechecked, relabel, resolved
+from tests.services.rechecking import a_while_ago, audit_everything, relabel, resolved, retests_are_asked
 
 
 def figures(cast: Cast) -> dict[str, object]:
     return as_json(label_quality(viewer=OPERATOR, project=cast.project))
 
 
-def test_label_quality_says_what_waits_before_anybody_has_labelled(third: Cast) -> None:
-    resolved(third, 3)
+def test_label_quality_says_that_no_audit_has_begun(cast: Cast) -> None:
+    found = label_quality(viewer=cast.admin, project=cast.project)
 
-    found = label_quality(viewer=third.admin, project=third.project)
-
-    assert (found.third.drawn, found.third.done, found.third.waiting) == (3, 0, 3)
-    assert (found.resolved, found.steps, found.needed) == (3, 6, 59)
-    assert found.error.error.value is None and found.error.error.reason
-
-
-@pytest.mark.postgres
-def test_label_error_is_the_share_of_steps_on_which_a_third_person_differs(third: Cast) -> None:
-    """Unanimous: 4 trajectories of 2 steps, one of them all wrong; adjudicated: 1 of 2 steps, right."""
-    rows = people.import_records(third.project, 5)
-    people.make_unanimous(third, 4)
-    people.make_disputed(third)
-    people.make_adjudicated(third, rows[4], 1)
-    rechecks.sweep()
-    wrong = rows[1].pk
-    for _ in range(5):
-        claimed = assign.claim_next(actor=third.cleo, project=third.project)
-        people.label_all(claimed, -1 if claimed.trajectory_id == wrong else 1)
-        label.submit(actor=third.cleo, assignment=claimed)
-
-    found = label_quality(viewer=third.admin, project=third.project)
-
-    assert found.error.error.value == pytest.approx(8 / 10 * 2 / 8)
-    assert (found.error.error.n, found.error.tasks, found.error.covered) == (10, 5, 1.0)
-    assert found.error.bound is not None and found.error.bound > 0.2
-    lines = [(line.origin, line.trajectories, line.rechecked_steps, line.wrong) for line in found.strata]
-    assert lines == [("adjudicated", 1, 2, 0), ("unanimous", 4, 8, 2)]
+    assert (found.audit, found.resolved) == (None, 0)
+    assert as_json(found)["reason"] == "no audit of the labels has begun"
 
 
 @pytest.mark.postgres
 def test_a_retest_is_compared_with_what_the_same_person_said_first(cast: Cast) -> None:
-    everything_is_rechecked(cast.project, third=0, retest=100)
+    retests_are_asked(cast.project)
     resolved(cast, 2)
     relabel(cast.ann, cast.project, 1)
     relabel(cast.ann, cast.project, -1)
@@ -80,7 +55,7 @@ def test_confusion_of_people_is_made_of_three_peoples_labels_of_the_same_steps(t
     records = [people.make_record(query, steps=15) for query in range(4)]
     people.import_file(third.project, people.jsonl(records))
     people.make_unanimous(third, 4)
-    rechecks.sweep()
+    audit_everything(third.project)
     for _ in range(4):
         claimed = assign.claim_next(actor=third.cleo, project=third.project)
         people.label_all(claimed, [0, 1, 1] * 5)
@@ -110,7 +85,7 @@ def test_label_quality_takes_as_many_queries_however_much_there_is(third: Cast) 
     people.import_records(third.project, 4, subset="more")
     people.make_unanimous(third, 4)
     a_while_ago(third.project)
-    rechecks.sweep()
+    audit_everything(third.project)
     for _ in range(4):
         relabel(third.cleo, third.project, -1)
 
@@ -129,11 +104,27 @@ def test_page_api_and_command_say_the_same(third: Cast) -> None:
     assert told == callers.Caller(third.admin).get(f"/projects/{third.project.slug}/label-quality/").json()
     assert told == figures(third)
     page = signed_in(third.admin).get(f"/p/{third.project.slug}/label-quality/").content.decode()
-    assert "100.0 %" in page or "100 %" in page
+    assert "audit running" in page
     assert "recheck-canary" not in page
 
 
-def test_page_without_anything_says_what_is_needed(third: Cast) -> None:
-    page = signed_in(third.admin).get(f"/p/{third.project.slug}/label-quality/").content.decode()
+def test_page_says_how_many_draws_a_bound_takes_and_begins_the_audit(third: Cast) -> None:
+    people.import_records(third.project, 2)
+    people.make_unanimous(third, 2)
+    client, address = signed_in(third.admin), f"/p/{third.project.slug}/label-quality/"
+    assert "Begin an audit" in client.get(address).content.decode()
 
-    assert "at least 59 tasks" in page
+    planned = client.get(address, {"wished": "1"}).content.decode()
+    assert f"{draws_needed(0.01, mixed=False)} draws prove it, if nothing is wrong." in planned
+    refused = client.post(f"{address}audits/", {"wished": "1", "draws": "6000"})
+    assert refused.status_code == 400 and not LabelAudit.objects.exists()
+    client.post(f"{address}audits/", {"wished": "20", "draws": "40"})
+
+    begun = LabelAudit.objects.get()
+    assert (begun.wished, begun.draws.count()) == (0.2, 40)
+    assert "audit running" in client.get(address).content.decode()
+    client.post(f"/label-audits/{begun.pk}/draws/", {"draws": "2"})
+    client.post(f"/label-audits/{begun.pk}/end/")
+    begun.refresh_from_db()
+    assert (begun.state, begun.draws.count()) == ("ended", 42)
+    assert "ended without proof" in client.get(address).content.decode()

@@ -19,19 +19,36 @@ from annotation.reports.agreement import report
 from annotation.reports.cases import home
 from annotation.reports.quality import annotators
 from annotation.reports.work import my_progress, progress
-from annotation.services import assign, claim_expiry, exposures, label, projects, rechecks, release
+from annotation.services import (
+    assign,
+    claim_expiry,
+    exposures,
+    label,
+    label_audits,
+    projects,
+    rechecks,
+    release,
+)
 from tests import callers, people
 from tests.callers import signed_in
 from tests.people import Cast
 from tests.services.long_writes import import_labels
-from tests.services.rechecking import a_while_ago, everything_is_rechecked, relabel, resolved, waiting
+from tests.services.rechecking import (
+    a_while_ago,
+    asked,
+    audit_everything,
+    relabel,
+    resolved,
+    retests_are_asked,
+    waiting,
+)
 from tests.services.together import annotators as together_annotators
 from tests.services.together import refused, together, until_nothing_is_left
 
 
 # ── Who is asked ──────────────────────────
-def test_a_third_person_is_one_who_has_not_labelled_it(third: Cast, third_due: Trajectory) -> None:
-    assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [third.cleo]
+def test_a_reader_is_one_who_has_not_labelled_it(third: Cast, third_due: Trajectory) -> None:
+    assert asked() == [third.cleo]
     claimed = people.claim(third.cleo, third.project)
 
     assert (claimed.trajectory_id, claimed.slot) == (third_due.pk, None)
@@ -41,7 +58,7 @@ def test_a_third_person_is_one_who_has_not_labelled_it(third: Cast, third_due: T
 
 
 @pytest.mark.parametrize("kind", list(ExposureKind))
-def test_a_third_person_who_has_seen_anything_of_it_meanwhile_is_not_given_it(
+def test_a_reader_who_has_seen_anything_of_it_meanwhile_is_not_given_it(
     third: Cast, third_due: Trajectory, kind: ExposureKind
 ) -> None:
     exposures.expose(user=third.cleo, trajectory=third_due, kind=kind)
@@ -50,36 +67,38 @@ def test_a_third_person_who_has_seen_anything_of_it_meanwhile_is_not_given_it(
         people.claim(third.cleo, third.project)
 
     rechecks.sweep(now=timezone.now() + timedelta(hours=2))
-    assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [None]
+    assert asked() == []
 
 
 @pytest.mark.postgres
-def test_a_third_person_who_does_not_come_is_followed_by_another(third: Cast, third_due: Trajectory) -> None:
+def test_a_reader_who_does_not_come_is_followed_by_another(third: Cast, third_due: Trajectory) -> None:
     dora = people.make_user("dora")
     people.make_member(third.project, dora, "annotator")
 
     rechecks.sweep(now=timezone.now() + timedelta(days=6))
-    assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [third.cleo]
+    assert set(asked()) == {third.cleo, dora}
+    emil = people.make_user("emil")
+    people.make_member(third.project, emil, "annotator")
     rechecks.sweep(now=timezone.now() + timedelta(days=8))
 
-    assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [dora]
+    assert set(asked()) == {emil, dora}
 
 
-def test_a_third_person_is_found_when_one_joins(third: Cast) -> None:
+def test_a_reader_is_found_when_one_joins(third: Cast) -> None:
     projects.remove_member(
         actor=third.admin, membership=Membership.objects.get(user=third.cleo, project=third.project)
     )
     resolved(third)
-    assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [None]
+    assert asked() == []
     people.make_member(third.project, third.oscar, "annotator")
 
     rechecks.sweep(now=timezone.now() + timedelta(hours=2))
 
-    assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [third.oscar]
+    assert asked() == [third.oscar]
 
 
-def test_an_adjudicator_of_a_trajectory_is_never_its_third_person(cast: Cast) -> None:
-    everything_is_rechecked(cast.project)
+def test_an_adjudicator_of_a_trajectory_never_reads_it(cast: Cast) -> None:
+    retests_are_asked(cast.project, 0)
     projects.set_roles(
         actor=cast.admin,
         membership=Membership.objects.get(user=cast.judith, project=cast.project),
@@ -90,19 +109,19 @@ def test_an_adjudicator_of_a_trajectory_is_never_its_third_person(cast: Cast) ->
     (row,) = people.import_records(cast.project, 1)
     people.make_disputed(cast)
     people.make_adjudicated(cast, row)
-
     rechecks.sweep()
 
-    (one,) = waiting(RecheckKind.THIRD)
-    assert one.annotator == cast.cleo
+    audit_everything(cast.project)
+
+    assert asked() == [cast.cleo]
     assert Stratum.objects.get().origin == "adjudicated"
 
 
 @pytest.mark.parametrize("role", ["is_adjudicator", "is_admin"])
-def test_a_third_look_goes_to_nobody_whose_role_tells_what_is_resolved(
+def test_a_reading_goes_to_nobody_whose_role_tells_what_is_resolved(
     third: Cast, third_due: Trajectory, role: str
 ) -> None:
-    assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [third.cleo]
+    assert asked() == [third.cleo]
     mine = Membership.objects.filter(user=third.cleo, project=third.project)
     mine.update(**{role: True})
 
@@ -110,7 +129,7 @@ def test_a_third_look_goes_to_nobody_whose_role_tells_what_is_resolved(
         people.claim(third.cleo, third.project)
     assert not home.can_claim(third.cleo, third.project)
     rechecks.sweep(now=timezone.now() + timedelta(hours=2))
-    assert [one.annotator for one in waiting(RecheckKind.THIRD)] == [None]
+    assert asked() == []
 
     mine.update(**{role: False})
     rechecks.sweep(now=timezone.now() + timedelta(hours=4))
@@ -157,29 +176,27 @@ def test_what_is_drawn_is_drawn_once_however_often_workers_look(third: Cast) -> 
     resolved(third, 3)
 
     assert rechecks.sweep() == 0
-    assert len(waiting(RecheckKind.THIRD)) == 3
+    assert len(asked()) == 3
     assert [one.considered for one in Stratum.objects.all()] == [3]
 
 
 def test_a_project_that_asks_for_none_has_none(cast: Cast) -> None:
-    everything_is_rechecked(cast.project, third=0)
+    retests_are_asked(cast.project, 0)
+    people.import_records(cast.project, 3)
+    people.make_unanimous(cast, 3)
 
-    resolved(cast, 3)
+    rechecks.sweep()
 
     assert not Recheck.objects.exists()
 
 
 # ── One's own work ────────────────────────
 def test_rechecks_come_between_others_and_not_in_a_row(third: Cast) -> None:
-    projects.update_project(
-        actor=OPERATOR, project=third.project, values={"recheck_percent": 20, "retest_percent": 0}
-    )
-    third.project.refresh_from_db()
     rows = people.import_records(third.project, 60)
     for who in ("ann", "ben"):
         import_labels(third, rows[:30], who)
-    rechecks.sweep()
-    waits = len(waiting(RecheckKind.THIRD))
+    label_audits.begin_audit(actor=OPERATOR, project=third.project, wished=0.2, draws=6)
+    waits = len(asked())
 
     kinds = [people.claim(third.cleo, third.project).recheck_id is not None for _ in range(30)]
 
@@ -254,7 +271,7 @@ def test_a_recheck_expires_with_its_annotators_membership(third: Cast, third_due
 
     assert (claimed.state, claimed.expiry_reason) == ("expired", "left")
     assert third_due.free_slots == 0
-    assert [one.state for one in Recheck.objects.all()] == ["waiting"]
+    assert {one.state for one in Recheck.objects.all()} == {"waiting"}
 
 
 @pytest.mark.postgres
@@ -297,7 +314,7 @@ def test_a_recheck_cannot_be_reopened_like_any_that_others_have_submitted(
 
 # ── Beside another look ───────────────────
 @pytest.mark.postgres
-def test_third_person_is_not_given_the_same_trajectory_as_one_of_the_n(
+def test_a_reader_is_not_given_the_same_trajectory_as_one_of_the_n(
     third: Cast, third_due: Trajectory
 ) -> None:
     again = people.claim(third.cleo, third.project)
@@ -404,7 +421,7 @@ def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(
 def test_what_is_closed_does_not_tell_what_is_asked_for_again(retest: Cast) -> None:
     """All old work whose labels are in is closed, drawn or not, so that claiming a retest changes no list;
     nor does what stays open tell that others said something else."""
-    everything_is_rechecked(retest.project, third=0, retest=1)
+    retests_are_asked(retest.project, 1)
     people.import_records(retest.project, 1, subset="disputed")
     people.make_disputed(retest)
     resolved(retest, 3)
@@ -412,7 +429,7 @@ def test_what_is_closed_does_not_tell_what_is_asked_for_again(retest: Cast) -> N
     path = f"/projects/{retest.project.slug}/assignments/?state=submitted"
     assert caller.get(path).json()["results"] == []
 
-    everything_is_rechecked(retest.project, third=0, retest=0)
+    retests_are_asked(retest.project, 0)
 
     assert len(caller.get(path).json()["results"]) == 4
 
@@ -451,9 +468,9 @@ def test_claiming_takes_as_many_queries_with_rechecks_as_without(third: Cast) ->
 
     without = queries(third.cleo)
     people.make_unanimous(third, 4)
-    rechecks.sweep()
+    audit_everything(third.project)
     Membership.objects.update(recheck_gap=3)
-    assert waiting(RecheckKind.THIRD)
+    assert asked()
 
     assert queries(third.cleo) == without
     Membership.objects.update(recheck_gap=0)
@@ -470,13 +487,14 @@ def figures(cast: Cast) -> bytes:
 
 
 def test_labels_of_rechecks_change_no_figure_no_release_and_nobodys_queue(cast: Cast) -> None:
-    everything_is_rechecked(cast.project, third=100, retest=100)
+    retests_are_asked(cast.project)
     rows = people.import_records(cast.project, 5)
     people.make_unanimous(cast, 2)
     people.make_disputed(cast)
     people.make_adjudicated(cast, rows[2])
     a_while_ago(cast.project)
     rechecks.sweep()
+    audit_everything(cast.project)
     before = figures(cast)
     digest = release.freeze(actor=cast.admin, project=cast.project, version="1.0").digest
     queue = list(Trajectory.objects.values_list("pk", "state", "free_slots", "position"))
@@ -509,32 +527,33 @@ def test_labels_of_rechecks_are_seen_by_nobody_but_their_author(
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_claim_of_8_people_at_once_gives_every_recheck_once_and_every_place_of_the_queue() -> None:
-    """Everything resolved is rechecked by a third person and by both of its annotators; nobody who labelled
-    a trajectory is its third, nobody gets one twice, and the queue is emptied all the same."""
+    """Everything resolved is read by two for an audit and labelled again by both of its annotators; nobody
+    who labelled a trajectory reads it, nobody gets one twice, and the queue is emptied all the same."""
     cast = people.make_cast()
     everybody = [cast.ann, cast.ben, cast.cleo, *together_annotators(cast.project, 5)]
-    everything_is_rechecked(cast.project, third=100, retest=100)
+    retests_are_asked(cast.project)
     people.import_records(cast.project, 4)
     people.make_unanimous(cast, 4)
     a_while_ago(cast.project)
     rechecks.sweep()
+    audit_everything(cast.project)
     fresh = people.import_records(cast.project, 4, subset="more")
-    assert Recheck.objects.filter(kind="third").count() == 4 and Recheck.objects.count() == 12
+    assert Recheck.objects.filter(kind="audit").count() == 8 and Recheck.objects.count() == 16
 
     results = together(*(until_nothing_is_left(user, cast.project) for user in everybody))
 
     assert refused(results) == []
     held = list(Assignment.stored.filter(state="open").select_related("recheck", "trajectory"))
-    third = [one for one in held if one.recheck and one.recheck.kind == "third"]
+    readings = [one for one in held if one.recheck and one.recheck.kind == "audit"]
     again = [one for one in held if one.recheck and one.recheck.kind == "retest"]
-    assert len({one.recheck_id for one in (*third, *again)}) == len(third) + len(again) == 12
+    assert len({one.recheck_id for one in (*readings, *again)}) == len(readings) + len(again) == 16
     assert Recheck.objects.exclude(state="claimed").count() == 0
     labelled = {*Assignment.objects.filter(state="submitted").values_list("trajectory", "annotator")}
-    assert not {(one.trajectory_id, one.annotator_id) for one in third} & labelled
+    assert not {(one.trajectory_id, one.annotator_id) for one in readings} & labelled
     assert {(one.trajectory_id, one.annotator_id) for one in again} == labelled
-    assert not [one for one in third if one.slot is not None or one.trajectory.state not in RESOLVED]
+    assert not [one for one in readings if one.slot is not None or one.trajectory.state not in RESOLVED]
     # nobody starves: each place of the queue is taken too, by two different people
     of_queue = {*Assignment.objects.filter(state="open").values_list("trajectory", "annotator")}
     assert len(of_queue) == 8 == len(fresh) * 2
     assert not Trajectory.objects.filter(free_slots__gt=0).exists()
-    assert sum(results) == 20
+    assert sum(results) == 24

@@ -19,12 +19,12 @@ from sklearn.model_selection import cross_val_predict
 
 from annotation.core.rechecks import sampling
 from annotation.models import Assignment, Membership, Project, Recheck, Trajectory
-from annotation.services import assign, projects, rechecks
+from annotation.services import assign, projects
 from tests.callers import PlainClient
 from tests.fixtures.queue import drawn
 from tests.people import Cast, import_records, make_record
 from tests.services.long_writes import import_labels
-from tests.services.rechecking import everything_is_rechecked
+from tests.services.rechecking import audit_everything, retests_are_asked
 
 pytestmark = pytest.mark.slow
 
@@ -53,12 +53,12 @@ def serve(cast: Cast, place: Callable[..., int], patch: pytest.MonkeyPatch) -> l
     patch.setattr(sampling, "place", place)
     Project.objects.filter(pk=cast.project.pk).update(recheck_seed=11, claim_limit=SERVED)
     cast.project.refresh_from_db()
-    everything_is_rechecked(cast.project)
+    retests_are_asked(cast.project, 0)
     import_records(cast.project, [make_record(query) for query in range(100, 100 + RECORDS)])
     queue = list(Trajectory.objects.filter(project=cast.project).order_by("position")[:RESOLVED])
     for who in ("ann", "ben"):
         import_labels(cast, queue, who)
-    rechecks.sweep()
+    audit_everything(cast.project)
     assert Recheck.objects.filter(annotator=cast.cleo).count() == RESOLVED
     return [assign.claim_next(actor=cast.cleo, project=cast.project) for _ in range(SERVED)]
 

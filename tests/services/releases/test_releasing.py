@@ -190,7 +190,7 @@ def test_manifest_has_agreement_twice_and_names_what_was_left_out(resolved: Cast
     assert (manifest["title"], manifest["licence"]) == ("Tiny", "CC-BY-4.0")
     assert manifest["origins"]["steps"] == {"adjudicated": 3, "unanimous": 9}
     assert manifest["subsets"]["tiny"]["origins"]["outcomes"] == {"adjudicated": 1, "unanimous": 3}
-    assert manifest["label_error"]["value"] is None and manifest["label_error"]["reason"]
+    assert manifest["label_audit"]["certificate"] is None and manifest["label_audit"]["reason"]
     assert manifest["guideline_versions"]["1"]["labels"] == 24
     assert manifest["exposure"]["experiment"] is None and manifest["exposure"]["experiment_reason"]
 

@@ -75,7 +75,7 @@ def about_labels(
 
 
 def _sight(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """The number of labels given in sight of a suggestion, and the share on which a third person differs."""
+    """The number of labels given in sight of a suggestion, and the certificate of labels."""
     exposure = manifest.get("exposure") or {}
     if exposure.get("labels"):
         yield (
@@ -83,9 +83,13 @@ def _sight(manifest: Mapping[str, Any]) -> Iterator[str]:
             f"{exposure['labels_in_sight']} were given in sight of a judge’s suggestion or another’s label."
         )
         yield ""
-    error = (manifest.get("label_error") or {}).get("value")
-    if error is not None:
-        yield f"Certified label error: {error:.2%} (how, and its bound: `label_error` in the manifest)."
+    audited = (manifest.get("label_audit") or {}).get("certificate")
+    if audited is not None:
+        most, steps = audited["bound_after_correction"], audited["drawn_from"]["steps"]
+        yield (
+            f"Of the {steps:,} labels that an audit drew from, at most {most:.2%} are wrong, with 95 % "
+            "confidence (`label_audit` in the manifest)."
+        )
         yield ""
 
 

@@ -1,0 +1,52 @@
+"""How many draws an audit will take, before it begins."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from annotation import models as m
+from annotation.core.audits.planning import draws_needed
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.policies import Actor, require
+
+from ..judging.stack import expected_wrong
+
+LITTLE: Final = 0.3
+"""The true error that the second number of draws stands for, as a share of the wished bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """`draws`: how many prove the wished bound where nothing is wrong; `draws_with_errors`: where the share
+    `error` of the steps is; None: more than can be drawn. `mixed`: judges are stacked, and what they doubt is
+    drawn more often."""
+
+    wished: float
+    draws: int | None
+    draws_with_errors: int | None
+    error: float
+    mixed: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, by name."""
+        return asdict(self)
+
+
+def plan(*, viewer: Actor, project: m.Project, wished: float) -> AuditPlan:
+    """The draws that a bound takes, for admins. As many queries as the stack of judges takes. Raises Invalid
+    for a share out of range."""
+    require(viewer, "label_audit.change", project)
+    if not 0.001 <= wished < 1:
+        message = translatable("A share from 0.1 % to below 100 %.")
+        raise Invalid(message, fields={"wished": message})
+    mixed = any(expected_wrong(project).values())
+    error = wished * LITTLE
+    return AuditPlan(
+        wished=wished,
+        draws=draws_needed(wished, mixed=mixed),
+        draws_with_errors=draws_needed(wished, error=error, mixed=mixed),
+        error=error,
+        mixed=mixed,
+    )

@@ -1,0 +1,15 @@
+"""Audits of labels: begin, add draws, end; compare readings; decide, and correct the consensus."""
+
+from .begin import MOST_DRAWS, add_draws, begin_audit, end_audit
+from .comparing import sweep
+from .ruling import decide_case, take_case
+
+__all__ = [
+    "MOST_DRAWS",
+    "add_draws",
+    "begin_audit",
+    "decide_case",
+    "end_audit",
+    "sweep",
+    "take_case",
+]

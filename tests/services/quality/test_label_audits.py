@@ -1,0 +1,404 @@
+"""Audits of labels: who reads and who decides, what is corrected, and what the certificate counts."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.core.errors import Conflict, Denied, Invalid
+from annotation.core.vocabulary import AuditedState, ExposureKind
+from annotation.models import (
+    Assignment,
+    AuditDraw,
+    AuditedTrajectory,
+    Consensus,
+    Exposure,
+    LabelAudit,
+    Membership,
+    Notice,
+    OutcomeConsensus,
+    Recheck,
+    Trajectory,
+)
+from annotation.policies import OPERATOR, field_access, visible
+from annotation.reports.cases import history
+from annotation.reports.quality.audited_labels import to_decide
+from annotation.reports.quality.label_audit import AuditReport, audit_report, certificate_json, corrections
+from annotation.services import adjudicate, assign, exposures, label_audits, projects, release
+from annotation.services.label_audits.ruling import StepRuling
+from tests import people
+from tests.fixtures.shared_rows import shared_rows
+from tests.people import Cast
+from tests.services import auditing
+
+
+@shared_rows
+def audited(cast: Cast) -> Cast:
+    """Two trajectories, the steps 2, 4 and 6 each, that ann and ben have labelled +1. Cleo and dora can read
+    them; no other recheck is asked for."""
+    values = {"retest_percent": 0}
+    projects.update_project(actor=OPERATOR, project=cast.project, values=values)
+    cast.project.refresh_from_db()
+    people.make_member(cast.project, people.make_user("dora"), "annotator")
+    people.import_records(cast.project, [people.make_record(query, steps=3) for query in range(2)])
+    people.make_unanimous(cast, 2)
+    return cast
+
+
+def report_of(audit: LabelAudit) -> AuditReport:
+    return audit_report(viewer=OPERATOR, audit=LabelAudit.objects.get(pk=audit.pk))
+
+
+def readers(cast: Cast) -> list[people.User]:
+    return [cast.cleo, people.User.objects.get(username="dora")]
+
+
+def all_agree_but(cast: Cast, values: list[int], *, outcome: int = 1) -> None:
+    """Both readers say +1 throughout, but of the first trajectory that comes these values."""
+    for user in readers(cast):
+        auditing.read(user, cast.project, values, outcome=outcome)
+        auditing.read(user, cast.project)
+    label_audits.sweep()
+
+
+# ── Draws and readers ─────────────────────
+def test_an_audit_asks_two_readers_who_have_had_nothing_to_do_with_it(audited: Cast) -> None:
+    begun = auditing.begin(audited)
+
+    asked = Recheck.objects.filter(audited__audit=begun)
+    by_trajectory = {pk: set() for pk in asked.values_list("trajectory", flat=True)}
+    for one in asked:
+        by_trajectory[one.trajectory_id].add(one.annotator)
+    assert list(by_trajectory.values()) == [set(readers(audited))] * 2
+
+
+@pytest.mark.postgres
+def test_an_audit_draws_with_replacement_and_reads_each_trajectory_once(audited: Cast) -> None:
+    begun = auditing.begin(audited, 40)
+
+    assert AuditDraw.objects.filter(audit=begun).count() == 40
+    assert Recheck.objects.filter(audited__audit=begun).count() == 2 * 2
+    assert report_of(begun).certificate.counts.drawn == 40
+
+
+def test_added_draws_go_on_where_the_sequence_was(audited: Cast) -> None:
+    begun = auditing.begin(audited, 40)
+    whole = list(AuditDraw.objects.filter(audit=begun).values_list("audited__trajectory", flat=True))
+    LabelAudit.objects.filter(pk=begun.pk).delete()
+    again = auditing.begin(audited, 1)
+    LabelAudit.objects.filter(pk=again.pk).update(seed=begun.seed)
+    AuditDraw.objects.filter(audit=again).delete()
+
+    for _ in range(2):
+        label_audits.add_draws(actor=audited.admin, audit=again, draws=20)
+
+    drawn = AuditDraw.objects.filter(audit=again).order_by("number")
+    assert list(drawn.values_list("audited__trajectory", flat=True)) == whole
+
+
+def test_a_trajectory_that_nobody_can_read_says_so_and_finds_a_reader_who_joins(audited: Cast) -> None:
+    projects.remove_member(
+        actor=audited.admin, membership=Membership.objects.get(user__username="dora", project=audited.project)
+    )
+
+    begun = auditing.begin(audited)
+
+    assert report_of(begun).progress.no_reader == 2
+
+
+def test_two_audits_do_not_run_at_once(audited: Cast) -> None:
+    begun = auditing.begin(audited)
+    with pytest.raises(Conflict, match="is running"):
+        auditing.begin(audited)
+
+    label_audits.end_audit(actor=audited.admin, audit=begun)
+
+    assert auditing.begin(audited).pk != begun.pk
+    with pytest.raises(Conflict, match="has ended"):
+        label_audits.add_draws(actor=audited.admin, audit=begun, draws=1)
+
+
+def test_an_audit_of_nothing_or_of_a_senseless_size_is_refused(audited: Cast) -> None:
+    with pytest.raises(Invalid):
+        auditing.begin(audited, 0)
+    with pytest.raises(Invalid):
+        auditing.begin(audited, wished=1.0)
+    with pytest.raises(Denied):
+        label_audits.begin_audit(actor=audited.ann, project=audited.project, wished=0.1, draws=5)
+    assert not LabelAudit.objects.exists()
+    Trajectory.objects.update(state="labelling")
+    with pytest.raises(Conflict, match="Nothing is resolved"):
+        auditing.begin(audited)
+
+
+def test_ending_an_audit_asks_for_no_further_readings_and_counts_what_comes(audited: Cast) -> None:
+    begun = auditing.begin(audited)
+    cleo, dora = readers(audited)
+    auditing.read(dora, audited.project)
+    open_one = people.claim(cleo, audited.project)
+
+    label_audits.end_audit(actor=audited.admin, audit=begun)
+
+    with pytest.raises(Conflict):
+        people.claim(dora, audited.project)
+    assert Assignment.stored.get(pk=open_one.pk).state == "open"
+    assert report_of(begun).certificate.bound == 1.0
+
+
+# ── What is found ─────────────────────────
+@pytest.mark.postgres
+def test_where_nobody_differs_nothing_is_decided_and_a_census_says_0(audited: Cast) -> None:
+    begun = auditing.begin(audited)
+    before = report_of(begun)
+    assert (before.certificate.bound, before.proved) == (1.0, False)
+
+    all_agree_but(audited, [1, 1, 1])
+
+    after = report_of(begun)
+    assert after.progress.done == 2
+    assert after.certificate.error.value == 0
+    assert 0.01 < after.certificate.bound < 0.1
+    assert after.certificate.after == 0
+    assert after.proved
+    with pytest.raises(Conflict, match="waits for you"):
+        label_audits.take_case(actor=audited.judith, project=audited.project)
+
+
+@pytest.mark.postgres
+def test_what_an_adjudicator_finds_wrong_is_corrected_and_counts(audited: Cast) -> None:
+    begun = auditing.begin(audited)
+    all_agree_but(audited, [1, -1, 1], outcome=0)
+    first = Trajectory.objects.order_by("position").first()
+    assert first is not None
+
+    case = auditing.decide(audited.judith, audited.project, {4: -1, None: 0})
+
+    assert (case.trajectory, case.state, case.wrong) == (first, AuditedState.DONE, 1)
+    corrected = Consensus.objects.get(trajectory=first, step__message_index=4)
+    assert (corrected.value, corrected.kind, corrected.resolved_by) == (-1, "adjudicated", audited.judith)
+    assert corrected.root == corrected.step, "both readers say that the error begins there"
+    assert OutcomeConsensus.objects.get(trajectory=first).value == 0
+    found = report_of(begun)
+    assert (found.corrected, found.outcomes) == (1, 1)
+    drawn = AuditDraw.objects.filter(audited=case).count()
+    assert found.certificate.error.value == pytest.approx(drawn / 60 / 3)
+    told = corrections(viewer=audited.admin, audit=begun)
+    assert {(row.step and row.step.message_index, row.before, row.value) for row in told} == {
+        (4, 1, -1),
+        (None, 1, 0),
+    }
+
+
+def test_a_consensus_that_is_upheld_stays_as_it_was(audited: Cast) -> None:
+    begun = auditing.begin(audited)
+    all_agree_but(audited, [1, 0, 1])
+    before = list(Consensus.objects.order_by("pk").values())
+
+    auditing.decide(audited.judith, audited.project, {4: 1})
+
+    assert list(Consensus.objects.order_by("pk").values()) == before
+    assert (report_of(begun).corrected, report_of(begun).certificate.error.value) == (0, 0)
+
+
+def test_a_corrected_root_takes_its_consequences_to_the_root_that_readers_name(cast: Cast) -> None:
+    """Ann and ben: 2 is an error and 4 and 6 are its consequences. Readers: the error begins at 4."""
+    values = {"retest_percent": 0}
+    projects.update_project(actor=OPERATOR, project=cast.project, values=values)
+    cast.project.refresh_from_db()
+    people.make_member(cast.project, people.make_user("dora"), "annotator")
+    (row,) = people.import_records(cast.project, [people.make_record(steps=3)])
+    for user in (cast.ann, cast.ben):
+        people.label_next(user, cast.project, [-1, -1, -1], outcome=-1)
+    auditing.begin(cast)
+    for user in readers(cast):
+        auditing.read(user, cast.project, [1, -1, -1], outcome=-1)
+    label_audits.sweep()
+
+    auditing.decide(cast.judith, cast.project, {2: 1})
+
+    steps = Consensus.objects.filter(trajectory=row).order_by("step__message_index")
+    assert list(steps.values_list("value", "root__message_index")) == [(1, None), (-1, 4), (-1, 4)]
+
+
+def test_a_release_is_not_touched_by_a_correction_and_the_next_one_has_it(audited: Cast) -> None:
+    auditing.begin(audited)
+    frozen = release.freeze(actor=audited.admin, project=audited.project, version="v1")
+    before = release.verify(actor=audited.admin, release=frozen)
+    all_agree_but(audited, [1, -1, 1])
+
+    auditing.decide(audited.judith, audited.project, {4: -1})
+
+    assert release.verify(actor=audited.admin, release=frozen) == before
+    again = release.freeze(actor=audited.admin, project=audited.project, version="v2")
+    values = again.labels.filter(message_index=4).values_list("value", flat=True)
+    assert sorted(values) == [-1, 1]
+
+
+@pytest.mark.postgres
+def test_a_consensus_that_is_taken_back_is_compared_anew_and_decisions_stand(cast: Cast) -> None:
+    values = {"retest_percent": 0}
+    projects.update_project(actor=OPERATOR, project=cast.project, values=values)
+    cast.project.refresh_from_db()
+    people.make_member(cast.project, people.make_user("dora"), "annotator")
+    jack = people.make_user("jack")
+    people.make_member(cast.project, jack, "adjudicator")
+    (row,) = people.import_records(cast.project, 1)
+    people.make_disputed(cast)
+    closed = people.make_adjudicated(cast, row)
+    begun = auditing.begin(cast)
+    for user in readers(cast):
+        auditing.read(user, cast.project, [1, 0])
+    label_audits.sweep()
+    with pytest.raises(Conflict, match="waits for you"):
+        label_audits.take_case(actor=cast.judith, project=cast.project)
+    auditing.decide(jack, cast.project, {4: 0})
+    assert Notice.objects.get(user=cast.judith, kind="corrected").adjudication == closed
+
+    adjudicate.reopen_case(actor=cast.judith, adjudication=closed)
+    assert report_of(begun).certificate.bound == 1.0
+    closed.refresh_from_db()
+    adjudicate.close_case(actor=cast.judith, adjudication=closed)
+    assert Consensus.objects.get(trajectory=row, step__message_index=4).value == 1
+    label_audits.sweep()
+
+    assert Consensus.objects.get(trajectory=row, step__message_index=4).value == 0
+    assert AuditedTrajectory.objects.get(audit=begun).wrong == 1
+
+
+# ── Who decides ───────────────────────────
+def test_a_case_goes_to_no_admin_and_to_nobody_who_has_seen_labels_of_it(audited: Cast) -> None:
+    auditing.begin(audited)
+    all_agree_but(audited, [1, -1, 1])
+    first = Trajectory.objects.order_by("position").first()
+    assert first is not None
+    mine = Membership.objects.filter(user=audited.judith, project=audited.project)
+    mine.update(is_admin=True)
+    with pytest.raises(Conflict, match="waits for you"):
+        label_audits.take_case(actor=audited.judith, project=audited.project)
+    mine.update(is_admin=False)
+    exposures.expose(user=audited.judith, trajectory=first, kind=ExposureKind.CONSENSUS)
+
+    with pytest.raises(Conflict, match="waits for you"):
+        label_audits.take_case(actor=audited.judith, project=audited.project)
+
+    begun = LabelAudit.objects.get()
+    assert report_of(begun).progress.no_adjudicator == 1
+
+
+def test_an_adjudicator_sees_three_values_and_nothing_that_names_them(audited: Cast) -> None:
+    auditing.begin(audited)
+    all_agree_but(audited, [1, -1, 0])
+    case = label_audits.take_case(actor=audited.judith, project=audited.project)
+
+    seen = to_decide(case)
+
+    assert [(one.step.message_index, sorted(one.values)) for one in seen if one.step] == [
+        (4, [-1, -1, 1]),
+        (6, [0, 0, 1]),
+    ]
+    access = field_access(audited.judith, case.trajectory)
+    assert (access.mode, access.consensus, access.others_labels, access.names) == (
+        "adjudicator",
+        False,
+        False,
+        False,
+    )
+    assert access.suggestions == "never"
+    assert Exposure.objects.filter(user=audited.judith, trajectory=case.trajectory, kind="label").exists()
+    for other in (audited.admin, audited.root, audited.ann):
+        assert not visible(other, AuditedTrajectory.objects.all()).exists()
+    assert label_audits.take_case(actor=audited.judith, project=audited.project) == case
+
+
+def test_the_places_of_the_labels_differ_from_step_to_step(audited: Cast) -> None:
+    """Over 200 seeds the consensus, which alone says +1, stands at each place about as often."""
+    auditing.begin(audited)
+    all_agree_but(audited, [1, -1, 1])
+    case = label_audits.take_case(actor=audited.judith, project=audited.project)
+
+    places = []
+    for seed in range(200):
+        case.letter_seed = seed
+        ((one),) = to_decide(case)
+        places.append(one.values.index(1))
+
+    assert all(40 < places.count(place) < 95 for place in range(3))
+
+
+def test_a_case_is_decided_whole_by_its_adjudicator_and_what_is_alike_is_left_alone(audited: Cast) -> None:
+    auditing.begin(audited)
+    all_agree_but(audited, [1, -1, 1], outcome=-1)
+    case = label_audits.take_case(actor=audited.judith, project=audited.project)
+
+    with pytest.raises(Invalid) as refused:
+        label_audits.decide_case(actor=audited.judith, audited=case, rulings={4: StepRuling(1)})
+    assert refused.value.details == {"missing": [], "outcome": True}
+    with pytest.raises(Invalid, match="not to be decided"):
+        label_audits.decide_case(actor=audited.judith, audited=case, rulings={2: StepRuling(1)})
+    exposures.expose(user=audited.judith, trajectory=case.trajectory, kind=ExposureKind.CONSENSUS)
+    with pytest.raises(Denied, match="seen the consensus"):
+        label_audits.decide_case(
+            actor=audited.judith, audited=case, rulings={4: StepRuling(1), None: StepRuling(1)}
+        )
+    label_audits.sweep()
+    case.refresh_from_db()
+    assert (case.state, case.adjudicator) == (AuditedState.DECIDING, None)
+
+
+# ── What is told ──────────────────────────
+def test_annotators_are_told_of_a_correction_where_they_may_read_the_consensus(audited: Cast) -> None:
+    auditing.begin(audited)
+    all_agree_but(audited, [1, -1, 1])
+    auditing.decide(audited.judith, audited.project, {4: -1})
+
+    assert {row.user for row in Notice.objects.filter(kind="corrected")} == {audited.ann, audited.ben}
+
+
+def test_annotators_are_not_told_where_retests_are_asked_of_them(audited: Cast) -> None:
+    auditing.begin(audited)
+    all_agree_but(audited, [1, -1, 1])
+    projects.update_project(actor=OPERATOR, project=audited.project, values={"retest_percent": 5})
+
+    auditing.decide(audited.judith, audited.project, {4: -1})
+
+    assert not Notice.objects.filter(kind="corrected").exists()
+
+
+def test_history_tells_what_was_corrected_and_not_what_readers_said(audited: Cast) -> None:
+    auditing.begin(audited)
+    all_agree_but(audited, [1, -1, 1])
+    first = Trajectory.objects.order_by("position").first()
+    assert first is not None
+    auditing.decide(audited.judith, audited.project, {4: -1})
+
+    entries, _talk = history.history(actor=audited.admin, trajectory=first, place="everything")
+
+    (one,) = [entry for entry in entries if entry.kind == "corrected"]
+    assert (one.value, one.detail["previous"], one.message_index) == (-1, 1, 4)
+    assert not any("reader-canary" in entry.note for entry in entries)
+
+
+def test_the_certificate_takes_as_many_queries_however_much_there_is(audited: Cast) -> None:
+    begun = auditing.begin(audited, 3)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            certificate_json(report_of(begun))
+        return len(asked)
+
+    few = queries()
+    label_audits.add_draws(actor=audited.admin, audit=begun, draws=100)
+    all_agree_but(audited, [1, -1, 1])
+    auditing.decide(audited.judith, audited.project, {4: -1})
+
+    assert queries() == few
+
+
+def test_a_reader_claims_a_reading_like_any_other_trajectory(audited: Cast) -> None:
+    auditing.begin(audited)
+
+    claimed = assign.claim_next(actor=audited.cleo, project=audited.project)
+
+    assert claimed.recheck is not None and claimed.slot is None
+    assert field_access(audited.cleo, claimed.trajectory).mode == "annotator"
