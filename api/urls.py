@@ -113,6 +113,7 @@ urlpatterns = [
     path(f"{PROJECT}agreement/", agreement.Agreement.as_view(), name="agreement"),
     path(f"{PROJECT}agreement/steps/", agreement.AgreementSteps.as_view(), name="agreement-steps"),
     path(f"{PROJECT}annotators/<int:pk>/", agreement.Annotator.as_view(), name="annotator-figures"),
+    path(f"{PROJECT}size-plan/", predictions.SizePlan.as_view(), name="size-plan"),
     path(f"{PROJECT}label-quality/", label_quality.LabelQuality.as_view(), name="label-quality"),
     path(f"{PROJECT}influence/", influence.Influence.as_view(), name="influence"),
     path(f"{PROJECT}experiment/", influence.Experiment.as_view(), name="experiment"),

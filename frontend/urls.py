@@ -28,6 +28,7 @@ from frontend.pages.evaluation import (
     predicted_records,
     public_releases,
     scored_judges,
+    size_plan,
 )
 from frontend.pages.influence import influence
 from frontend.pages.judging import answers, judges, run, runs, workshop
@@ -222,6 +223,7 @@ results = [
     page("label-audits/<int:pk>/end/", label_audits.end, "label-audit-end"),
     page(PROJECT + "influence/", influence.influence, "influence"),
     page(PROJECT + "releases/", releases.releases, "releases"),
+    page(PROJECT + "size-plan/", size_plan.plan, "size-plan"),
     page(PROJECT + "freeze/", freezes.freeze, "release-freeze"),
     page(PROJECT + "freezes/<int:pk>/", freezes.detail, "freeze-detail"),
     page(PROJECT + "freezes/<int:pk>/status/", freezes.status, "freeze-status"),

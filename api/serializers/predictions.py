@@ -7,7 +7,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.core.figures.measure import MIN_TASKS
 from annotation.core.text import unescape
+from annotation.reports.evaluation.size_plan import MOST_RUNS, MOST_TASKS
 from annotation.services.evaluate.outside_numbers import MAX_TITLE
 from annotation.services.evaluate.store import MAX_MODEL, MAX_PROMPT_VERSION
 
@@ -136,3 +138,10 @@ class SetOutsideNumbers(Input):
 
     title = serializers.CharField(max_length=MAX_TITLE)
     numbers = serializers.DictField(child=serializers.FloatField(allow_null=True), allow_empty=False)
+
+
+class PlannedSize(Query):
+    """The size to plan for; by default the project's tasks and runs."""
+
+    tasks = serializers.IntegerField(required=False, min_value=MIN_TASKS, max_value=MOST_TASKS)
+    runs = serializers.IntegerField(required=False, min_value=1, max_value=MOST_RUNS)

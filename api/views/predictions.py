@@ -14,14 +14,14 @@ from rest_framework.response import Response
 from annotation.core.label_files import MAX_REQUEST
 from annotation.models import Judge, PredictionSet, Project, Release, User
 from annotation.policies import require, visible
-from annotation.reports.evaluation import benchmark, best_of_n, leaderboard, model_scores
+from annotation.reports.evaluation import benchmark, best_of_n, leaderboard, model_scores, size_plan
 from annotation.reports.evaluation.outside_numbers import outside_numbers
 from annotation.reports.judging.judge_coverage import judge_coverage
 from annotation.services import evaluate, noted_reads
 
 from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import predictions as shapes
-from .base import fetch, spooled
+from .base import ProjectView, fetch, spooled
 from .releases import Frozen
 
 RAW_OPTIONS = [
@@ -202,6 +202,28 @@ class BestOfN(Frozen):
         a record of the release cannot be read."""
         release = self.release(version)
         return Response(best_of_n.as_json(release, best_of_n.selections(actor=self.user, release=release)))
+
+
+class SizePlan(ProjectView):
+    """`/projects/<slug>/size-plan/`"""
+
+    noun = "size plans"
+    throttle_scope = "costly"
+
+    @extend_schema(
+        summary="Plan the size of the benchmark",
+        parameters=[shapes.PlannedSize],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """How sure StepAcc of a model will be (`half_width` of its 95 % interval), which difference of two
+        models is found in 80 % of benchmarks, by number of tasks; and how many tasks it takes for either.
+        From the labels so far of 20 resolved tasks and two judges (`from_labels`), until then from published
+        ones. For adjudicators and admins."""
+        asked = self.query(shapes.PlannedSize)
+        return Response(
+            size_plan.as_json(size_plan.size_plan(viewer=self.user, project=self.project(), **asked))
+        )
 
 
 class Benchmark(Frozen):

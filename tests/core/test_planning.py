@@ -7,11 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
+from scipy.stats import t, ttest_1samp
 
 from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.scoring.counts import task_sums
-from annotation.core.scoring.planning import Design, VarianceComponents, components, plan
+from annotation.core.scoring.planning import (
+    PUBLISHED,
+    Design,
+    VarianceComponents,
+    components,
+    plan,
+    variance_so_far,
+)
 from annotation.core.scoring.scores import estimated
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
@@ -65,6 +72,49 @@ def test_tasks_for_a_difference_are_the_fewest_that_show_it() -> None:
     )
     assert truth.tasks_for(1.0, design) == 20, "below 20 tasks there is no interval"
     assert truth.tasks_for(1e-5, design) is None
+
+
+def test_half_width_is_that_of_the_mean_of_as_many_tasks() -> None:
+    """Against Student's interval of the means of tasks, over simulated studies."""
+    truth, design, rng = VarianceComponents(0.04, 0.09), Design(30, 2), np.random.default_rng(11)
+    means = [drawn(rng, truth, 30, 2).reshape(30, 2).mean(axis=1) for _ in range(2000)]
+    widths = [t.interval(0.95, 29, scale=mean.std(ddof=1) / np.sqrt(30))[1] for mean in means]
+    assert truth.half_width(design) == pytest.approx(np.sqrt(np.mean(np.square(widths))), rel=0.02)
+    tasks = truth.tasks_within(0.05, design)
+    assert tasks is not None
+    assert (
+        truth.half_width(replace(design, tasks=tasks))
+        <= 0.05
+        < truth.half_width(replace(design, tasks=tasks - 1))
+    )
+
+
+@pytest.mark.published
+def test_published_variance_is_that_of_the_published_judges(published: Path) -> None:
+    found = variance_so_far(released_labels(published), [predictions(published, model) for model in MODELS])
+    assert found is not None
+    for ours, theirs in ((PUBLISHED.accuracy, found.accuracy), (PUBLISHED.difference, found.difference)):
+        assert ours.task == pytest.approx(theirs.task, abs=5e-4)
+        assert ours.run == pytest.approx(theirs.run, abs=5e-4)
+
+
+def test_variance_so_far_is_of_the_tasks_that_two_models_share() -> None:
+    labels = release(40, 1)
+    said = np.random.default_rng(10).integers(-1, 2, (2, 40))
+    one, other = (Predictions.constant(steps, labels.outcome) for steps in said)
+    one.there[:] = np.arange(40) < 30
+    other.there[:] = np.arange(40) >= 10
+    shared = said[:, 10:30]
+    right = (shared == 1).astype(float)
+
+    found = variance_so_far(labels, [one, other])
+
+    # one run of one step each: all variance stands between tasks
+    assert found is not None
+    assert found.difference.task == pytest.approx((right[0] - right[1]).var(ddof=1))
+    assert found.accuracy.task in [pytest.approx(each.var(ddof=1)) for each in right]
+    other.there[29] = False
+    assert variance_so_far(labels, [one, other]) is None, "19 tasks"
 
 
 def test_readers_who_differ_on_a_run_are_part_of_its_variance() -> None:

@@ -72,6 +72,7 @@ PAGES = {
     "steps of agreement": ("admin", "agreement-steps", 17),
     "own figures": ("ann", "annotator-figures", 14),
     "influence": ("admin", "influence", 18),
+    "size plan": ("admin", "size-plan", 8),
     "releases": ("admin", "releases", 8),
     "release": ("admin", "release", 9),
     "two releases": ("admin", "release-diff", 12),

@@ -201,3 +201,14 @@ def test_data_set_is_chosen_on_the_page_and_wrong_choices_come_back(browse, froz
     assert refused.status_code == 400
     assert "must be a number between 0 and 1" in text(refused)
     assert refused.context["export_form"]["split"].value() == "7"
+
+
+def test_size_plan_is_reached_from_releases_and_takes_a_size(browse, cast, at, text):
+    admin = browse("admin")
+    assert at("size-plan", "bench") in text(admin.get(at("releases", "bench")))
+    assert at("size-plan", "bench") in text(admin.get(at("project", "bench")))
+    page = admin.get(at("size-plan", "bench") + "?tasks=250&runs=4")
+    assert [size.tasks for size in page.context["plan"].sizes] == [50, 100, 200, 250, 500, 1000]
+    assert "From published labels of another benchmark" in text(page)
+    few = admin.get(at("size-plan", "bench") + "?tasks=3")
+    assert "greater than or equal to 20" in text(few) and few.context["plan"].design.tasks == 100

@@ -1,4 +1,5 @@
-"""Plan a benchmark: the smallest difference of two models that it shows, and what a larger one would.
+"""Plan a benchmark: the smallest difference of two models that it shows, how sure each model's figure is, and
+what a larger one would.
 
 A difference of two models is a mean over runs (records), which lie in tasks: Var(D) = σ²_task / T +
 σ²_run / (T R) for T tasks with R runs each (analysis of variance of one way; S. R. Searle, G. Casella and
@@ -10,7 +11,7 @@ move the difference, over the number of readers whose labels made the consensus.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -57,19 +58,68 @@ class VarianceComponents:
         quantiles = scipy.special.stdtrit(design.tasks - 1, [UPPER, POWER])
         return float(quantiles.sum()) * self.standard_error(design)
 
+    def half_width(self, design: Design) -> float:
+        """Half the width of the 95 % interval in a benchmark of that size."""
+        return float(scipy.special.stdtrit(design.tasks - 1, UPPER)) * self.standard_error(design)
+
     def tasks_for(self, difference: float, design: Design) -> int | None:
         """The fewest tasks, from 20 on, that can show a difference with the design's runs and readers; None
         beyond a million."""
-        low, high = MIN_TASKS, MOST_TASKS
-        if self.detectable(replace(design, tasks=high)) > difference:
-            return None
-        while low < high:
-            middle = (low + high) // 2
-            if self.detectable(replace(design, tasks=middle)) <= difference:
-                high = middle
-            else:
-                low = middle + 1
-        return low
+        return _fewest_tasks(self.detectable, difference, design)
+
+    def tasks_within(self, half: float, design: Design) -> int | None:
+        """The fewest tasks, likewise, whose interval is at most ± `half`."""
+        return _fewest_tasks(self.half_width, half, design)
+
+
+def _fewest_tasks(of: Callable[[Design], float], most: float, design: Design) -> int | None:
+    low, high = MIN_TASKS, MOST_TASKS
+    if of(replace(design, tasks=high)) > most:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if of(replace(design, tasks=middle)) <= most:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@dataclass(frozen=True, slots=True)
+class StepAccuracyVariance:
+    """The components of one model's StepAcc and of the difference of two models': of a model, and a pair, in
+    the middle by standard error."""
+
+    accuracy: VarianceComponents
+    difference: VarianceComponents
+
+
+PUBLISHED: Final = StepAccuracyVariance(VarianceComponents(0.038, 0.170), VarianceComponents(0.0003, 0.267))
+"""Of HotpotQA (50 tasks, 5 runs) and its three published judges, to plan with before there are labels."""
+
+
+def variance_so_far(released: ReleasedLabels, models: Sequence[Predictions]) -> StepAccuracyVariance | None:
+    """From labels so far, each pair of models on the records that both were asked about; None where no two
+    share 20 tasks."""
+    accuracy, difference = [], []
+    for place, model in enumerate(models):
+        for other in models[place + 1 :]:
+            both = model.there & other.there
+            part = released.only(both)
+            if part.n_tasks < MIN_TASKS:
+                continue
+            one, another = model.only(released, both), other.only(released, both)
+            difference.append(components(_linearised(part, _apart(part.value, one, another)), part))
+            accuracy += [
+                components(_linearised(part, (each.steps == part.value).astype(np.float64)), part)
+                for each in (one, another)
+            ]
+    return StepAccuracyVariance(_middle(accuracy), _middle(difference)) if difference else None
+
+
+def _middle(found: list[VarianceComponents]) -> VarianceComponents:
+    """That in the middle by the standard error of as many tasks with one run each."""
+    return sorted(found, key=lambda one: one.standard_error(Design(MIN_TASKS, 1)))[len(found) // 2]
 
 
 @dataclass(frozen=True, slots=True)

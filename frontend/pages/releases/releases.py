@@ -109,6 +109,7 @@ def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
         ),
         cells.link(_("Freeze the first release"), freeze, look) if may_freeze else "",
     )
+    size_plan = cells.link(_("How many tasks?"), at("size-plan", slug), "button")
     previous = {new.version: old.version for new, old in pairwise(known)}
     listed = ListPage(request, _columns(slug, previous), rows, empty, order="-created_at", file="releases")
     return show(
@@ -117,7 +118,10 @@ def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
         listed,
         "releases/releases.html",
         about=_("Frozen, numbered, checksummed copies of the consensus labels. They never change."),
-        actions=[cells.link(_("Freeze a release"), freeze, look)] if may_freeze and known else [],
+        actions=[
+            *([size_plan] if opened.may("agreement.view") else []),
+            *([cells.link(_("Freeze a release"), freeze, look)] if may_freeze and known else []),
+        ],
         releases=known,
     )
 
