@@ -94,16 +94,12 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "agreement-steps", slug)
     yield Address(f + "agreement-csv", lambda world: {**slug(world), "chart": "annotators"})
     yield Address(f + "annotator-figures", pk("ann", of_project=True))
-<<<<<<< HEAD
-    yield from (Address(f + name, slug) for name in ("label-quality", "influence", "experiment"))
+    yield from (Address(f + name, slug) for name in ("label-quality", "influence", "experiment", "size-plan"))
     yield Address(f + "label-audit-begin", slug, body={"wished": "1", "draws": "5"})
     yield Address(f + "label-audit-add", pk("label-audit"), body={"draws": "5"})
     yield Address(f + "label-audit-end", pk("label-audit"))
     yield Address(f + "audit-case-take", slug)
     yield Address(f + "audit-case", pk("audit-case"), body={"value-4": "-1"})
-=======
-    yield from (Address(f + name, slug) for name in ("label-quality", "influence", "experiment", "size-plan"))
->>>>>>> 835bb1ff (Plan how many tasks a benchmark needs before anything is frozen or labelled)
     yield Address(f + "triage", slug, body={"batch_size": "2"})
     for place in ("shared", "seen", "held", "free"):
         yield Address(f + "trajectory", pk(place, of_project=True), place)
@@ -258,17 +254,13 @@ def _api() -> Iterator[Address]:
         *("disputes", "assignments", "claim", "claims"),
     ):
         yield Address(a + name, slug)
-<<<<<<< HEAD
-    yield from (Address(a + name, slug) for name in ("label-quality", "influence", "experiment"))
+    yield from (Address(a + name, slug) for name in ("label-quality", "influence", "experiment", "size-plan"))
     yield Address(a + "label-audits", slug, body={"wished": 0.01, "draws": 5})
     yield Address(a + "label-audit-plan", slug, query="wished=0.1")
     yield Address(a + "label-audit-draws", pk("label-audit"), body={"draws": 5})
     yield Address(a + "label-audit-end", pk("label-audit"))
     yield Address(a + "audit-cases", slug)
     yield Address(a + "audit-case", pk("audit-case"), body={"rulings": [{"message_index": 4, "value": -1}]})
-=======
-    yield from (Address(a + name, slug) for name in ("label-quality", "influence", "experiment", "size-plan"))
->>>>>>> 835bb1ff (Plan how many tasks a benchmark needs before anything is frozen or labelled)
     yield Address(a + "triage", slug, body={"batch_size": 2})
     yield Address(a + "members", slug)
     yield Address(a + "annotator-figures", pk("ann", of_project=True))

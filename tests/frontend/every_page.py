@@ -71,7 +71,7 @@ PAGES = {
     "agreement": ("admin", "agreement", 10),
     "steps of agreement": ("admin", "agreement-steps", 17),
     "own figures": ("ann", "annotator-figures", 14),
-    "influence": ("admin", "influence", 18),
+    "influence": ("admin", "influence", 19),
     "size plan": ("admin", "size-plan", 8),
     "releases": ("admin", "releases", 8),
     "release": ("admin", "release", 9),

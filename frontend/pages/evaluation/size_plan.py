@@ -36,7 +36,7 @@ def plan(request: HttpRequest, slug: str) -> HttpResponse:
     asked = form.cleaned_data if form.is_bound and form.is_valid() else {}
     found = size_plan(viewer=opened.user, project=opened.project, **asked)
     if not form.is_bound:
-        form = SizeForm(initial={"tasks": found.design.tasks, "runs": max(1, round(found.design.runs))})
+        form = SizeForm(initial={"tasks": found.design.tasks})
     return opened.render(
         "evaluation/size_plan.html",
         "releases",
