@@ -7,7 +7,7 @@ one must not read it in the log.
 from collections.abc import Sequence
 from typing import Final
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
@@ -85,7 +85,13 @@ def rename_tag(*, actor: User, row: Tag, name: str) -> Tag:
     if current is None or current.pk != row.pk:
         raise Conflict(translatable("Somebody has changed or deleted this tag."), code="deleted")
     if other is None or other == current:
-        Tag.objects.filter(pk=current.pk).update(name=name, key=folded(name))
+        try:
+            with transaction.atomic():
+                Tag.objects.filter(pk=current.pk).update(name=name, key=folded(name))
+        except IntegrityError as error:
+            # made a moment ago, so that the next attempt merges
+            message = translatable("Somebody has just made a tag “{name}”. Try again.", name=name)
+            raise Conflict(message, code="taken") from error
         current.name, current.key, kept = name, folded(name), current
     else:
         moved = TrajectoryTag.objects.filter(tag=current).values_list("trajectory", "added_by")
@@ -108,7 +114,8 @@ def delete_tag(*, actor: User, row: Tag) -> None:
 
 
 def _made(project: Project, name: str) -> Tag:
-    row = Tag.objects.filter(project=project, key=folded(name)).first()
+    # locked: a tag that is merged or deleted meanwhile gets no trajectory more
+    row = Tag.objects.select_for_update().filter(project=project, key=folded(name)).first()
     if row is None and Tag.objects.filter(project=project).count() >= MAX_TAGS:
         raise Invalid(translatable("There are {n} tags already. Delete or merge some first.", n=MAX_TAGS))
     return row or Tag.objects.get_or_create(project=project, key=folded(name), defaults={"name": name})[0]

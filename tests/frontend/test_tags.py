@@ -43,7 +43,7 @@ def test_tag_is_put_on_chosen_trajectories_filtered_by_and_taken_off(browse, row
     done = client.post(f"{chosen}?sort=-record", sent, follow=True)
     assert done.redirect_chain[0][0] == f"{url}?sort=-record"
     assert "2 trajectories got the tag." in text(done)
-    assert text(done).count('<span class="badge badge--outline">Off topic</span>') == 2
+    assert text(done).count('<span class="badge badge--outline badge--tag">Off topic</span>') == 2
     found = client.get(f"{url}?tag=Off+topic")
     assert text(found).count('id="tag"') == 1
     assert {row.pk for row in found.context["page"]} == set(keys)
