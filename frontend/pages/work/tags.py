@@ -65,7 +65,7 @@ def tags(request: HttpRequest, slug: str) -> HttpResponseBase:
             "",
             _("Rename or merge"),
             cell=lambda row: cells.renamed(token, at("tag-rename", slug, row.pk), row.name, MAX_TAG),
-            look="main",
+            look="nowrap",
         ),
         Column("", _("Delete"), cell=acts, look="actions"),
     ]

@@ -76,7 +76,11 @@ def _columns(slug: str, *, labels: bool) -> list[Column]:
     def question(one: ListedTrajectory) -> str:
         beginning: str = one.row.beginning  # type: ignore[attr-defined]
         shown = truncatechars(escape_control_chars(unescape(beginning)), SHOWN_OF_QUESTION[labels])
-        tags = cells.cluster(*(cells.badge(tag, "badge--outline") for tag in one.tags)) if one.tags else ""
+        tags = (
+            cells.cluster(*(cells.badge(tag, "badge--outline badge--tag") for tag in one.tags))
+            if one.tags
+            else ""
+        )
         return cells.stack(shown, cells.strip(*_strip(one.said)) if one.said else "", tags)
 
     def state(one: ListedTrajectory) -> str:
