@@ -300,6 +300,12 @@ def _api() -> Iterator[Address]:
         yield Address(a + "marks", pk(whose), whose, body={"needs_discussion": True, "broken": False})
         yield Address(a + "activity", pk(whose), whose, body={"active_ms": 5})
         yield Address(a + "reveals", pk(whose), whose, body={"message_index": 4})
+        yield Address(a + "own-remarks", pk(whose), whose, body={"text": "Look.", "message_index": 4})
+    yield Address(a + "remarks", slug, query="state=all")
+    yield Address(a + "remark-close", pk("remark"), "shared", body={"answer": "No."})
+    yield Address(a + "remark-close", pk("remark-dispute"), "dispute", body={"answer": "No."})
+    yield Address(a + "search", slug)
+    yield Address(a + "search", slug, "canary", query="q=canary")
     for whose in ("ann-shared", "ann-dispute", "cleo-agreed"):
         yield Address(a + "own-consensus", pk(whose), whose)
     yield Address(a + "cases", slug, body=lambda world: {"trajectory": world.at["waiting"].pk})

@@ -145,7 +145,7 @@ def discussed(who: str, address: Address) -> set[str]:
     places = [
         *("api:discussion", "api:history", "frontend:discussion"),
         "frontend:history",
-        "frontend:search",
+        *("frontend:search", "api:search"),
     ]
     places += ["frontend:history-export", *["frontend:adjudication"] * (who == "judith")]
     if who not in ("ann", "ben", "judith") or address.name not in places:

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import ConsensusKind, TrajectoryState
 from annotation.models.data import MAX_TAG
+from annotation.reports.work.search import SEARCHED
 
 from .base import Chosen, Input, Output, Query, Refusal, StoredText, Value, words
 
@@ -259,3 +260,26 @@ class SideBySide(Output):
     annotators = Side(many=True)
     steps = ItemWithSuggestions(many=True)
     outcome = ItemWithSuggestions()
+
+
+class SearchQuery(Query):
+    """The words that are searched for, and in which kind of texts (all without one)."""
+
+    q = serializers.CharField(max_length=200, help_text="At least two characters.")
+    kind = serializers.ChoiceField(choices=SEARCHED, required=False)
+
+
+class Found(Output):
+    """A text in which the words stand. `message_index` is null for the outcome or the whole; `page` says on
+    which page the caller reads it (`workbench`, `adjudication`, `discussion` or `trajectory`) and `page_id`
+    which it is; `before`, `words` and `after` are the text around the first place."""
+
+    kind = serializers.ChoiceField(choices=SEARCHED)
+    trajectory = serializers.IntegerField()
+    record_id = StoredText()
+    message_index = serializers.IntegerField(allow_null=True)
+    page = serializers.CharField(source="page.name")
+    page_id = serializers.IntegerField(source="page.pk")
+    before = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    words = serializers.CharField(trim_whitespace=False)
+    after = serializers.CharField(allow_blank=True, trim_whitespace=False)

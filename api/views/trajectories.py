@@ -20,10 +20,12 @@ from annotation.core.bounds import MAX_INT
 from annotation.core.errors import Conflict
 from annotation.core.text import escape, unescape
 from annotation.core.trajectories.step_costs import cost_of, total
+from annotation.core.vocabulary import REASON_CODES
 from annotation.models import Tag, Trajectory
 from annotation.policies import FieldAccess, field_access, require, visible
 from annotation.reports.cases import side_by_side as reports
 from annotation.reports.shared.transcripts import Transcript, transcript
+from annotation.reports.work import search
 from annotation.reports.work.tags import counted_tags, tagged, tags_of
 from annotation.reports.work.trajectory_list import as_shown, held_by
 from annotation.services import noted_reads, tags
@@ -322,3 +324,27 @@ def named_suggestions(item_: reports.SideBySideItem) -> list[dict[str, Any]]:
         }
         for suggestion in item_.suggestions
     ]
+
+
+class Search(ProjectView):
+    """`/projects/<slug>/search/`"""
+
+    noun = "trajectories"
+    throttle_scope = "costly"
+
+    @extend_schema(
+        summary="Search in a project", parameters=[shapes.SearchQuery], responses=shapes.Found(many=True)
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The texts of trajectories, notes, reasons, comments, decisions and remarks in which words stand, as
+        far as the caller may read them; at most 500 of a kind. What an answer tells of others' judgements is
+        noted as seen."""
+        project = self.project()
+        asked = self.query(shapes.SearchQuery)
+        titles = {reason.code: _(reason.title) for reason in REASON_CODES}
+        rows = search.search(
+            actor=self.user, project=project, words=asked["q"], kind=asked.get("kind", ""), reasons=titles
+        )
+        part = self.paginate_queryset(rows) or []
+        shown = noted_reads.found(actor=self.user, project=project, rows=part)
+        return self.get_paginated_response(shapes.Found(shown, many=True).data)

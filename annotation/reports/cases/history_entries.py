@@ -14,6 +14,7 @@ from annotation.core.text import unescape
 from annotation.core.vocabulary import AuditedState, ExposureKind, Voice
 from annotation.models import (
     Adjudication,
+    AdminRemark,
     Assignment,
     AuditEvent,
     AuditRuling,
@@ -32,7 +33,7 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.policies import deals_people
+from annotation.policies import deals_people, visible
 
 M = TypeVar("M", bound=Model)
 Place = Step | None | Literal["everything"]
@@ -138,7 +139,7 @@ class HistoryReader:
 
 def entries(reader: HistoryReader) -> list[HistoryEntry]:
     """All entries the reader may know of, the oldest first. A constant number of queries."""
-    listed = [*_labels(reader), *_audit(reader), *_sights(reader)]
+    listed = [*_labels(reader), *_audit(reader), *_sights(reader), *_remarks(reader)]
     if reader.talk:
         listed += _discussion(reader)
     if reader.case:
@@ -240,6 +241,22 @@ def _sights(reader: HistoryReader) -> Iterator[HistoryEntry]:
             step=exposure.step_id,
             about="outcome" if exposure.kind == suggestion else "whole",
         )
+
+
+def _remarks(reader: HistoryReader) -> Iterator[HistoryEntry]:
+    """What annotators asked the admins, and what these answered: for the author, and for admins."""
+    rows = visible(reader.user, AdminRemark.objects.filter(assignment__in=list(reader.assignments)))
+    for row in reader.here(rows, whole=Q()).select_related("assignment__annotator", "closed_by"):
+        about: dict[str, Any] = {"step": row.step_id, "about": "whole"}
+        author = row.assignment.annotator
+        yield reader.entry(
+            row.created_at, "remark.write", Voice.ANNOTATOR, author, note=unescape(row.text), **about
+        )
+        if row.closed_at is not None:
+            by = row.closed_by
+            yield reader.entry(
+                row.closed_at, "remark.close", reader.voice_of(by), by, note=unescape(row.answer), **about
+            )
 
 
 def _discussion(reader: HistoryReader) -> Iterator[HistoryEntry]:

@@ -1,4 +1,4 @@
-"""The search of a project: texts of trajectories, notes, reasons, comments and decisions.
+"""The search of a project: texts of trajectories, notes, reasons, comments, decisions and remarks.
 
 Each person finds what they may read. Words are found as the page of a run finds them: whatever the case of
 the letters, white space for any. Both databases answer alike, because texts are compared here: those of
@@ -26,6 +26,7 @@ from annotation.core.vocabulary import AdjudicationState, Role
 from annotation.models import (
     ACTIVE_STATES,
     Adjudication,
+    AdminRemark,
     Assignment,
     Comment,
     Consensus,
@@ -41,7 +42,7 @@ from annotation.models import (
 from annotation.policies import being_labelled, kept_from_lists, require, roles, visible
 from annotation.policies.rechecks import not_closed
 
-SEARCHED: Final = ("step", "note", "reason", "comment", "decision")
+SEARCHED: Final = ("step", "note", "reason", "comment", "decision", "remark")
 """The kinds of texts. All but `step` tell of somebody's judgement."""
 MOST: Final = 500
 """Most finds of one kind that are listed."""
@@ -204,6 +205,8 @@ def _said(
         said = _comments(actor, project)
     elif kind == "decision":
         said = _decisions(actor, project)
+    elif kind == "remark":
+        said = _remarks(actor, project)
     else:
         said = _labels(actor, project, None if kind == "note" else reasons)
     for pk, index, own, talk, text in said:
@@ -259,6 +262,20 @@ def _decisions(actor: User, project: Project) -> Said:
         with_note = rows.exclude(note="").order_by("trajectory__position", "pk")
         for pk, by, note, place in with_note.values_list("trajectory", "resolved_by", "note", "place"):
             yield pk, place, by == actor.pk, None, unescape(note)
+
+
+def _remarks(actor: User, project: Project) -> Said:
+    """Remarks to admins, and their answers."""
+    mine = set(_own(actor, project).values_list("pk", flat=True))
+    of_project = {"project": project, "assignment__trajectory__live": True}
+    rows = visible(actor, AdminRemark.objects.filter(**of_project))
+    columns = ("assignment__trajectory", "assignment", "assignment__annotator", "step__message_index")
+    in_order = rows.order_by("assignment__trajectory__position", "pk")
+    for pk, turn, annotator, place, *texts in in_order.values_list(*columns, "text", "answer"):
+        own = annotator == actor.pk
+        if not own or turn in mine:
+            for text in filter(None, texts):
+                yield pk, place, own, None, unescape(text)
 
 
 def _found(

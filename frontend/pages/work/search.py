@@ -25,6 +25,7 @@ KINDS: Final = {
     "reason": gettext_lazy("Reason"),
     "comment": gettext_lazy("Comment"),
     "decision": gettext_lazy("Decision"),
+    "remark": gettext_lazy("Remark"),
 }
 
 
