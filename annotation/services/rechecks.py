@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.core.errors import StaleState
 from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
-from annotation.core.vocabulary import RESOLVED, RecheckKind, RecheckState
+from annotation.core.vocabulary import RESOLVED, LabelAuditState, RecheckKind, RecheckState
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -162,7 +162,10 @@ def _deal(recheck: Recheck, project: Project, now: datetime) -> None:
 def _misdealt(now: datetime) -> list[int]:
     """Rechecks that wait for nobody, for somebody who cannot be asked, or for somebody who does not come."""
     readings = Recheck.objects.filter(
-        kind=RecheckKind.AUDIT.value, state=RecheckState.WAITING.value, dealt_at__lt=now - DEALT_ANEW
+        kind=RecheckKind.AUDIT.value,
+        state=RecheckState.WAITING.value,
+        dealt_at__lt=now - DEALT_ANEW,
+        audited__audit__state=LabelAuditState.RUNNING,
     )
     here = Membership.objects.filter(
         policy.SEES_LITTLE[RecheckKind.AUDIT],
@@ -208,10 +211,10 @@ def take(*, recheck: int, user: User, dealt: bool = True) -> Recheck:
 
 def put_back(*, recheck: int, now: datetime) -> None:
     """It was given back, or expired: somebody else is asked. A retest waits for its annotator to take it up
-    again."""
+    again, and so does a reading for an audit that has ended."""
     advance(Recheck, recheck, RecheckState.CLAIMED, RecheckState.WAITING)
-    row = Recheck.objects.select_related("project").get(pk=recheck)
-    if row.kind != RecheckKind.RETEST:
+    row = Recheck.objects.select_related("project", "audited__audit").get(pk=recheck)
+    if row.audited is not None and row.audited.audit.state == LabelAuditState.RUNNING:
         _deal(row, row.project, now)
 
 

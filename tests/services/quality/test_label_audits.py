@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -27,7 +30,8 @@ from annotation.reports.quality.audited_labels import to_decide
 from annotation.reports.quality.label_audit import AuditReport, audit_report, certificate_json, corrections
 from annotation.services import adjudicate, assign, exposures, label_audits, projects, release
 from annotation.services.label_audits.ruling import StepRuling
-from tests import people
+from tests import callers, people
+from tests.callers import signed_in
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.services import auditing
@@ -143,6 +147,11 @@ def test_ending_an_audit_asks_for_no_further_readings_and_counts_what_comes(audi
     with pytest.raises(Conflict):
         people.claim(dora, audited.project)
     assert Assignment.stored.get(pk=open_one.pk).state == "open"
+    people.make_member(audited.project, audited.oscar, "annotator")
+    assign.return_assignment(actor=cleo, assignment=open_one, reason="Later.")
+    with pytest.raises(Conflict):
+        people.claim(audited.oscar, audited.project)
+    assert assign.resume_assignment(actor=cleo, assignment=open_one).state == "open"
     assert report_of(begun).certificate.bound == 1.0
 
 
@@ -309,6 +318,46 @@ def test_an_adjudicator_sees_three_values_and_nothing_that_names_them(audited: C
     for other in (audited.admin, audited.root, audited.ann):
         assert not visible(other, AuditedTrajectory.objects.all()).exists()
     assert label_audits.take_case(actor=audited.judith, project=audited.project) == case
+
+
+def test_what_is_sent_of_a_case_tells_neither_whose_a_label_is_nor_which_is_the_consensus(
+    audited: Cast,
+) -> None:
+    auditing.begin(audited)
+    all_agree_but(audited, [1, -1, 0])
+    page, api = f"/p/{audited.project.slug}/adjudication/take-audit/", f"/projects/{audited.project.slug}/"
+    taken = signed_in(audited.judith).post(page).headers["Location"]
+    case = callers.Caller(audited.judith).post(f"{api}audit-cases/", {}).json()
+    assert taken == f"/audit-cases/{case['id']}/"
+
+    sent = callers.Caller(audited.judith).get(taken).json()
+    shown = signed_in(audited.judith).get(taken).content.decode()
+
+    assert set(sent) == {"id", "to_decide", "trajectory"}
+    assert [set(one) for one in sent["to_decide"]] == [{"message_index", "labels"}] * 2
+    for body in (json.dumps(sent), shown):
+        assert not re.search(r"\b(Ann|Ben|Cleo|Dora|ann|ben|cleo|dora|unanimous)\b|reader-canary", body)
+    for path in (f"{api}label-quality/", f"{api}label-audits/"):
+        told = callers.Caller(audited.admin).get(path).content.decode()
+        assert "reader-canary" not in told and "tiny:" not in told
+    told = signed_in(audited.admin).get(f"/p/{audited.project.slug}/label-quality/").content.decode()
+    assert "reader-canary" not in told and "tiny:" not in told
+
+
+def test_what_stacked_judges_doubt_is_drawn_more_often(
+    audited: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = Trajectory.objects.order_by("position")
+    monkeypatch.setattr(
+        "annotation.services.label_audits.begin.expected_wrong", lambda _project: {first.pk: 0.3}
+    )
+
+    begun = auditing.begin(audited)
+
+    chances = dict(begun.trajectories.values_list("trajectory", "chance"))
+    assert begun.mixed and chances == {first.pk: 0.75, second.pk: 0.25}
+    all_agree_but(audited, [1, 1, 1])
+    assert report_of(begun).certificate.after == 0
 
 
 def test_the_places_of_the_labels_differ_from_step_to_step(audited: Cast) -> None:
