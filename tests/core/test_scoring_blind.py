@@ -22,7 +22,7 @@ def record(query: int, labels: list[int], *blind: list[int | None]) -> dict[str,
         "final_label": 1,
         "blind_labels": [
             {
-                "annotator": f"a{at}",
+                "annotator": f"annotator-{at + 1}",
                 "step_labels": dict(zip(indexes, given, strict=True)),
                 "final_label": given[-1],
             }

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from annotation.core.figures.measure import Measure
 from annotation.core.scoring.benchmark import Composition, composition, pearson
+from annotation.core.scoring.labels import ReleasedLabels
 from annotation.core.scoring.planning import Plan, plan
+from annotation.core.scoring.robustness import ReaderRanking, by_reader, own_suggestions_shift
 from annotation.core.scoring.scores import scores
 from annotation.core.vocabulary import PLAIN_SIGNS
 from annotation.models import Release
 from annotation.policies import Actor, require
 
-from .leaderboard_entries import entries
+from .leaderboard_entries import LeaderboardEntry, entries
+from .seen_judges import seen_records
 
 STEP: Final = "step_accuracy"
 BESIDE: Final = ("first_error_accuracy", "binary_outcome_accuracy", "strict_binary_outcome_accuracy")
@@ -42,18 +48,34 @@ class FigureRelation:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnShift:
+    """A model some of whose suggestions annotators had seen, for so many `records`, and the shift of its
+    StepAcc (core.scoring.robustness)."""
+
+    model: str
+    records: int
+    shift: Measure
+
+
+@dataclass(frozen=True, slots=True)
 class Benchmark:
     """Relations over the models that predict something of every subset, the parts of the release, and the
-    plan of a larger one, by the two models (`planned_for`) whose difference is about as sure as most."""
+    plan of a larger one, by the two models (`planned_for`) whose difference is about as sure as most.
+    `readers`: the ranking of `models` by each one's blind labels; `shifts`: of the models whose suggestions
+    were seen."""
 
     relations: tuple[FigureRelation, ...]
     parts: tuple[Composition, ...]
     plan: Plan | None
     planned_for: tuple[str, ...]
+    models: tuple[str, ...]
+    readers: tuple[ReaderRanking, ...]
+    shifts: tuple[OwnShift, ...]
 
 
 def benchmark(*, actor: Actor, release: Release) -> Benchmark:
-    """Read a benchmark. Two queries and those of the permission, as soon as the release has predictions."""
+    """Read a benchmark. Two queries, those of the permission and of suggestions that were seen
+    (`seen_records`), as soon as the release has predictions."""
     require(actor, "release.view", release)
     board = entries(release)
     whole = [model for model in board.models if len(model.covered) == len(board.released.subsets)]
@@ -69,7 +91,26 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
         relations.append(FigureRelation(name, tuple(points), r))
     found_plan = plan(board.released, [one.said for one in whole], board.turns or [])
     names = () if found_plan is None else tuple(whole[at].name for at in found_plan.models)
-    return Benchmark(tuple(relations), tuple(composition(board.released)), found_plan, names)
+    said = [one.said for one in whole]
+    return Benchmark(
+        tuple(relations),
+        tuple(composition(board.released)),
+        found_plan,
+        names,
+        tuple(one.name for one in whole),
+        tuple(by_reader(board.released, said, board.turns or [], board.readers or [])),
+        tuple(_shifts(release, board.released, whole)),
+    )
+
+
+def _shifts(release: Release, released: ReleasedLabels, models: list[LeaderboardEntry]) -> Iterator[OwnShift]:
+    """The shifts of those of the models whose suggestions annotators had seen."""
+    found = seen_records(release, [one.row for one in models if one.row is not None])
+    said = [one.said for one in models]
+    for place, one in enumerate(models):
+        if one.row is not None and one.row.pk in found:
+            seen = np.isin(np.arange(released.n_records), list(found[one.row.pk]))
+            yield OwnShift(one.name, int(seen.sum()), own_suggestions_shift(released, said, place, seen))
 
 
 def as_json(found: Benchmark) -> dict[str, Any]:
@@ -100,6 +141,20 @@ def as_json(found: Benchmark) -> dict[str, Any]:
                 "median_first_error": part.median,
             }
             for part in found.parts
+        ],
+        "readers": [
+            {
+                "annotator": f"annotator-{one.reader}",
+                "trajectories": one.records,
+                "tasks": one.tasks,
+                "kendall_tau": one.tau.as_json(),
+                "turned": [[found.models[at] for at in pair] for pair in one.turned],
+            }
+            for one in found.readers
+        ],
+        "own_suggestions": [
+            {"model": one.model, "trajectories": one.records, "shift": one.shift.as_json()}
+            for one in found.shifts
         ],
         "plan": None if found.plan is None else _plan_json(found.plan, found.planned_for),
     }

@@ -7,7 +7,7 @@ from typing import Final
 
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.scoring import Predictions, ReleasedLabels
-from annotation.core.scoring.blind import read_blind
+from annotation.core.scoring.blind import Readers, read_blind, read_readers
 from annotation.core.scoring.fitted import read
 from annotation.core.scoring.labels import always_plus, majority
 from annotation.models import PredictionSet, Release
@@ -48,14 +48,15 @@ class LeaderboardEntry:
 @dataclass(frozen=True, slots=True)
 class LeaderboardEntries:
     """`models` by name, then `others`: the stacked judge and the baselines. `turns`: the blind labellings
-    (core.scoring.blind), None as long as nobody has looked for them. `pending`: something is still to be
-    fitted."""
+    (core.scoring.blind), None as long as nobody has looked for them; `readers`: who gave each. `pending`:
+    something is still to be fitted."""
 
     released: ReleasedLabels
     models: list[LeaderboardEntry]
     others: list[LeaderboardEntry]
     turns: list[Predictions] | None
     pending: bool
+    readers: list[Readers] | None = None
 
 
 def entries(release: Release) -> LeaderboardEntries:
@@ -88,7 +89,9 @@ def entries(release: Release) -> LeaderboardEntries:
         None in (index.baseline, index.stacked, index.blind) or any(row.recalibrated is None for row in rows)
     )
     turns = None if index.blind is None else read_blind(index.blind, released)
-    return LeaderboardEntries(released, models, others, turns, pending)
+    # before this method, nobody's number was kept
+    readers = read_readers(index.blind, released) if turns is not None and index.fitted else None
+    return LeaderboardEntries(released, models, others, turns, pending, readers)
 
 
 def _covered(released: ReleasedLabels, said: Predictions) -> frozenset[int]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.core.vocabulary import AssignmentState, ExposureKind
 from annotation.models import Assignment, Exposure, Judge, PredictionSet, Release, Suggestion
 
-from ..shared.frozen_trajectories import of_release
+from ..shared.frozen_trajectories import frozen_trajectories, of_release
 
 
 def seen_sets(release: Release, rows: Iterable[PredictionSet]) -> frozenset[int]:
@@ -21,8 +22,47 @@ def seen_sets(release: Release, rows: Iterable[PredictionSet]) -> frozenset[int]
     Three queries; one when nobody saw anything, and none when the release itself says so.
     """
     known = list(rows)
-    if not known or _all_blind(release):
+    shown = None if not known else _shown(release)
+    if shown is None:
         return frozenset()
+    judges = Judge.objects.filter(
+        Exists(shown.filter(judge=OuterRef("pk"))), project=release.project_id
+    ).values_list("pk", "name", "model")
+    found = list(judges)
+    pks = {pk for pk, _name, _model in found}
+    names = {name for _pk, *both in found for name in both if name}
+    return frozenset(row.pk for row in known if row.judge_id in pks or row.model in names)
+
+
+def seen_records(release: Release, rows: Iterable[PredictionSet]) -> dict[int, frozenset[int]]:
+    """By the pk of such a set the ordinals of the records for which an annotator had seen its suggestions.
+    Without any, as many queries as `seen_sets`; else two more and those of `frozen_trajectories`."""
+    known = list(rows)
+    seen = seen_sets(release, known)
+    shown = _shown(release) if seen else None
+    if shown is None:
+        return {}
+    place = frozen_trajectories(release).place
+    told: dict[int, set[int]] = defaultdict(set)
+    names: dict[str, set[int]] = defaultdict(set)
+    for judge, name, model, trajectory in shown.values_list(
+        "judge", "judge__name", "judge__model", "trajectory"
+    ):
+        if trajectory in place:
+            for found in (told[judge], *(names[one] for one in {name, model} if one)):
+                found.add(place[trajectory])
+    return {
+        row.pk: frozenset(told.get(row.judge_id or 0, set()) | names.get(row.model, set()))
+        for row in known
+        if row.pk in seen
+    }
+
+
+def _shown(release: Release) -> QuerySet[Suggestion] | None:
+    """The suggestions for trajectories of a release that an annotator had seen before submitting; None when
+    nobody saw anything."""
+    if _all_blind(release):
+        return None
     submitted = Assignment.objects.filter(
         trajectory=OuterRef("trajectory"),
         annotator=OuterRef("user"),
@@ -33,19 +73,11 @@ def seen_sets(release: Release, rows: Iterable[PredictionSet]) -> frozenset[int]
         Exists(submitted), kind=ExposureKind.SUGGESTION, trajectory__project=release.project_id
     )
     if not exposures.exists():
-        return frozenset()
-    shown = Suggestion.objects.filter(
+        return None
+    return Suggestion.objects.filter(
         Exists(exposures.filter(trajectory=OuterRef("trajectory"), created_at__gte=OuterRef("created_at"))),
         trajectory__in=of_release(release),
-        judge=OuterRef("pk"),
-    )
-    judges = Judge.objects.filter(Exists(shown), project=release.project_id).values_list(
-        "pk", "name", "model"
-    )
-    found = list(judges)
-    pks = {pk for pk, _name, _model in found}
-    names = {name for _pk, *both in found for name in both if name}
-    return frozenset(row.pk for row in known if row.judge_id in pks or row.model in names)
+    ).order_by()
 
 
 def _all_blind(release: Release) -> bool:

@@ -12,11 +12,11 @@ from annotation.core.baseline import training
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.releases.details import ReleasedDetails, answer_digest
-from annotation.core.scoring import Predictions, ReleasedLabels, recalibration
+from annotation.core.scoring import Predictions, ReleasedLabels, blind, recalibration
 from annotation.models import PredictionSet, Release, ReleaseOutline, ReleaseRecord
 
 RECORDS_AT_ONCE = 100
-METHOD: Final = f"{recalibration.VERSION} {training.METHOD}"
+METHOD: Final = f"{recalibration.VERSION} {training.METHOD} {blind.VERSION}"
 """Changes with every change of what comes out of a fit: what was kept before is fitted again."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_GET
 from annotation.core.scoring.best_of_n import RULES, BestOfN
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.planning import Plan
+from annotation.core.scoring.robustness import ReaderRanking
 from annotation.core.vocabulary import VALUES
 from annotation.language import translated
 from annotation.reports.evaluation.benchmark import (
@@ -26,6 +28,7 @@ from annotation.reports.evaluation.benchmark import (
 from annotation.reports.evaluation.best_of_n import Selections, selections
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
 from frontend.pages.shared.common import open_project, release_trail
+from frontend.pages.shared.figure_cells import figure_column, figure_text, measure_cell
 from frontend.rendering import charts
 from frontend.rendering.tables import Column, Table, cells
 from frontend.templatetags.tristep import percent, readable
@@ -43,6 +46,8 @@ SIDE = 240
 NAMED_POINTS = 8
 """With more models than these, names in the picture would cover each other."""
 NAME_HEIGHT = 12.0
+MOST_PAIRS = 5
+"""So many turned pairs are named."""
 
 
 def _columns(sort: str) -> list[dict[str, Any]]:
@@ -153,8 +158,50 @@ def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         relations=[_relation(one, slug, version) for one in found.relations],
         parts=_composition(found),
         plan=None if found.plan is None else _plan(found.plan, found.planned_for),
+        readers=_readers(found),
+        shifts=_shifts(found),
+        reasons=_reasons(found),
         side=SIDE,
     )
+
+
+def _readers(found: Benchmark) -> Table:
+    """Rankings by each reader's blind labels, beside that by the consensus."""
+
+    def tau(one: ReaderRanking) -> str:
+        return figure_text(measure_cell(one.tau, is_share=False))
+
+    def turned(one: ReaderRanking) -> str:
+        pairs = [
+            (readable(found.models[ahead]), readable(found.models[behind])) for ahead, behind in one.turned
+        ]
+        return "; ".join(f"{ahead} > {behind}" for ahead, behind in pairs[:MOST_PAIRS]) + (
+            " …" if len(pairs) > MOST_PAIRS else ""
+        )
+
+    columns = [
+        Column("reader", _("Annotator"), lambda one: _("Annotator %(n)d") % {"n": one.reader}, look="main"),
+        Column("tau", _("Kendall’s τ"), cell=tau, look="number"),
+        Column("pairs", _("Turned pairs"), lambda one: len(one.turned), look="number"),
+        Column("turned", _("Ahead by the consensus, behind by the annotator"), turned),
+        Column("records", _("Trajectories"), look="number"),
+    ]
+    return Table(columns, found.readers, labelledby="readers")
+
+
+def _shifts(found: Benchmark) -> Table:
+    columns = [
+        Column("model", _("Model"), lambda one: readable(one.model), look="main"),
+        figure_column("shift", _("Shift of StepAcc"), attrgetter("shift"), is_share=True),
+        Column("records", _("Trajectories whose annotators saw its suggestions"), look="number"),
+    ]
+    return Table(columns, found.shifts, labelledby="shifts")
+
+
+def _reasons(found: Benchmark) -> list[str]:
+    """The reasons for dashes, each once."""
+    measures = [*(one.tau for one in found.readers), *(one.shift for one in found.shifts)]
+    return list(dict.fromkeys(translated(one.reason) for one in measures if one.reason))
 
 
 def _plan(found: Plan, models: tuple[str, ...]) -> dict[str, Any]:
