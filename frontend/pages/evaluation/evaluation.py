@@ -172,12 +172,8 @@ def _readers(found: Benchmark) -> Table:
         return figure_text(measure_cell(one.tau, is_share=False))
 
     def turned(one: ReaderRanking) -> str:
-        pairs = [
-            (readable(found.models[ahead]), readable(found.models[behind])) for ahead, behind in one.turned
-        ]
-        return "; ".join(f"{ahead} > {behind}" for ahead, behind in pairs[:MOST_PAIRS]) + (
-            " …" if len(pairs) > MOST_PAIRS else ""
-        )
+        names = [" > ".join(readable(found.models[at]) for at in pair) for pair in one.turned[:MOST_PAIRS]]
+        return "; ".join([*names, "…"] if len(one.turned) > MOST_PAIRS else names)
 
     columns = [
         Column("reader", _("Annotator"), lambda one: _("Annotator %(n)d") % {"n": one.reader}, look="main"),

@@ -34,6 +34,8 @@ from annotation.reports.shared.frozen_trajectories import frozen_trajectories
 from annotation.reports.shared.release_labels import predictions, released_labels
 from annotation.services import assign, evaluate, exposures, label
 from annotation.services import release as releases
+from tests.callers import Caller
+from tests.commands.calling import run
 from tests.fixtures.judges import (
     Scripted,
     do,
@@ -232,5 +234,15 @@ def test_judge_that_annotators_saw_is_marked_and_people_are_a_reference(cast: Ca
     human = found["blind_human"]
     assert (human["labellings"], human["overall"]["records"]) == ((2, 1) if sees else (4, 2))
     assert human["overall"]["step_accuracy"] == 1 and human["overall"]["ranks"] == {}
+    reading = run("benchmark", "bench", "1.0", "--json").document
+    assert [(one["annotator"], one["trajectories"]) for one in reading["readers"]] == [
+        ("annotator-1", 1 if sees else 2),
+        ("annotator-2", 1 if sees else 2),
+    ]
+    assert all(one["kendall_tau"]["reason"] == "fewer than 20 tasks" for one in reading["readers"])
+    own = [(one["model"], one["trajectories"], one["shift"]["value"]) for one in reading["own_suggestions"]]
+    assert own == ([("Seen", 1, None)] if sees else [])
+    assert Caller(cast.admin).get("/projects/bench/releases/1.0/benchmark/").json() == reading
+    assert "annotator-1 (" in run("benchmark", "bench", "1.0").out
     exposure = json.loads(made.manifest)["exposure"]
     assert exposure["trajectories"] - exposure["blind_trajectories"] == int(sees)
