@@ -18,6 +18,7 @@ from annotation.services import (
     notices,
     rechecks,
     release,
+    second_person,
     suggest,
 )
 from annotation.services.suggest import background
@@ -87,6 +88,15 @@ def fit_recalibration(judge_id: int) -> None:
         close_old_connections()
 
 
+@shared_task(name="annotation.second_person")
+def look_at_second_person(project_id: int) -> None:
+    """Decide what one person has submitted where judges are the second reader."""
+    try:
+        second_person.look_at(project_id=project_id)
+    finally:
+        close_old_connections()
+
+
 @worker_init.connect
 def _take_runs(**_: object) -> None:
     background.ready()
@@ -121,6 +131,7 @@ def reap() -> None:
         claim_expiry.sweep()
         rechecks.sweep()
         label_audits.sweep()
+        second_person.sweep()
         label.sweep_half_imports()
         label.sweep_looks()
         suggest.sweep_half_imports()

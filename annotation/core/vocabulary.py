@@ -111,6 +111,27 @@ class SuggestionPolicy(StrEnum):
     NEVER = "never"
 
 
+class SecondReader(StrEnum):
+    """The second reader of a trajectory: a person, or judges beside one person, and a second one where they
+    doubt that person's labels (core.scoring.second_person)."""
+
+    PERSON = "person"
+    JUDGES = "judges"
+
+
+UNSEEN_POLICIES: Final = (SuggestionPolicy.AFTER_SUBMIT, SuggestionPolicy.NEVER)
+"""The times at which a person who labels cannot have seen what judges say."""
+
+
+class SecondPersonState(StrEnum):
+    """The state of a trajectory with one place, where judges are the second reader. `waiting`: it is not
+    known yet whether a second person is needed; `spared`: none was, `asked`: one was."""
+
+    WAITING = "waiting"
+    SPARED = "spared"
+    ASKED = "asked"
+
+
 class SuggestionRunState(StrEnum):
     """The state of a run: one judge over many trajectories.
 
@@ -165,12 +186,14 @@ class Closes(StrEnum):
 
 
 class ConsensusKind(StrEnum):
-    """The origin of the resolved label of a step, or of an outcome."""
+    """The origin of the resolved label of a step, or of an outcome. `one_person`: of one person, about whose
+    labels judges had little doubt."""
 
     UNANIMOUS = "unanimous"
     DISCUSSED = "discussed"
     ADJUDICATED = "adjudicated"
     MAJORITY = "majority"
+    ONE_PERSON = "one_person"
 
 
 RULINGS: Final = (ConsensusKind.ADJUDICATED, ConsensusKind.MAJORITY)
@@ -247,6 +270,7 @@ class AuditedState(StrEnum):
 class Origin(StrEnum):
     """The origin of a whole trajectory's consensus: what it took at its most disputed step."""
 
+    ONE_PERSON = "one_person"
     UNANIMOUS = "unanimous"
     DISCUSSED = "discussed"
     ADJUDICATED = "adjudicated"

@@ -17,6 +17,7 @@ from annotation.core.vocabulary import (
     ImportState,
     LabelAuditState,
     RecheckState,
+    SecondPersonState,
     SuggestionItemState,
     SuggestionRunState,
     TrajectoryState,
@@ -121,6 +122,13 @@ FREEZE: Final[Mapping[FreezeState, frozenset[FreezeState]]] = {
     FreezeState.CANCELLED: frozenset(),
 }
 
+SECOND_PERSON: Final[Mapping[SecondPersonState, frozenset[SecondPersonState]]] = {
+    SecondPersonState.WAITING: frozenset({SecondPersonState.SPARED, SecondPersonState.ASKED}),
+    # its one annotator looks again
+    SecondPersonState.SPARED: frozenset({SecondPersonState.WAITING}),
+    SecondPersonState.ASKED: frozenset(),
+}
+
 # by type first: "open" of an assignment equals "open" of a case
 TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     AssignmentState: ASSIGNMENT,
@@ -133,6 +141,7 @@ TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     LabelAuditState: LABEL_AUDIT,
     AuditedState: AUDITED,
     FreezeState: FREEZE,
+    SecondPersonState: SECOND_PERSON,
 }
 
 

@@ -3,7 +3,16 @@
 from .accounts import ApiToken, Invitation, User
 from .agreement import PairedLabels
 from .audit import AuditEvent, AuditLink
-from .consensus import Adjudication, CaseEvent, Consensus, Decision, OutcomeConsensus
+from .consensus import (
+    Adjudication,
+    CaseEvent,
+    Consensus,
+    Decision,
+    OutcomeConsensus,
+    SecondPerson,
+    SecondPersonFit,
+    all_places_free,
+)
 from .data import ImportFile, Step, Tag, Task, Trajectory, TrajectoryContent, TrajectoryTag
 from .discussion import Comment, Discussion, Revision, ThreadRead
 from .disputes import Dispute
@@ -106,6 +115,8 @@ __all__ = [
     "Revision",
     "SaveOperation",
     "SavedView",
+    "SecondPerson",
+    "SecondPersonFit",
     "Step",
     "Stratum",
     "Subset",
@@ -121,4 +132,5 @@ __all__ = [
     "TrajectoryTag",
     "User",
     "WorkshopSample",
+    "all_places_free",
 ]

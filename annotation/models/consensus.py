@@ -4,10 +4,17 @@ import secrets
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from annotation.core.resolution import Ruling
-from annotation.core.vocabulary import RULINGS, VALUES, AdjudicationState, CaseEventKind, ConsensusKind
+from annotation.core.vocabulary import (
+    RULINGS,
+    VALUES,
+    AdjudicationState,
+    CaseEventKind,
+    ConsensusKind,
+    SecondPersonState,
+)
 
 from .data import Step, Trajectory
 from .projects import Project
@@ -72,6 +79,63 @@ class OutcomeConsensus(ConsensusFields):
 
     def __str__(self) -> str:
         return f"outcome of {self.trajectory_id}"
+
+
+class SecondPersonFit(models.Model):
+    """The rule for a second person as it was made (core.scoring.second_person): from the trajectories whose
+    pks are `taught`, and these `judges`. The one with the largest `number` is in force."""
+
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="second_person_fits", db_index=False
+    )
+    number = models.PositiveSmallIntegerField()
+    taught = models.JSONField()
+    judges = models.JSONField()
+    rule = models.JSONField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("project", "-number")
+        constraints = (models.UniqueConstraint(fields=("project", "number"), name="second_person_fit_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.number} trajectories of {self.project_id}"
+
+
+class SecondPerson(models.Model):
+    """Whether a trajectory that one person labels needs a second one. While it waits, it has one place
+    instead of N; `doubt` is that about the person's labels (null: not known, which asks for a second)."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    trajectory = models.OneToOneField(Trajectory, on_delete=models.CASCADE, related_name="second_person")
+    state = models.CharField(max_length=8, default=SecondPersonState.WAITING.value)
+    doubt = models.FloatField(null=True, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(state__in=[state.value for state in SecondPersonState]),
+                name="second_person_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=SecondPersonState.WAITING.value, decided_at__isnull=True)
+                | (~Q(state=SecondPersonState.WAITING.value) & Q(decided_at__isnull=False)),
+                name="second_person_decided_has_time",
+            ),
+        )
+        indexes = (models.Index(fields=("project", "state"), name="second_person_by_state"),)
+
+    def __str__(self) -> str:
+        return f"{self.state} for {self.trajectory_id}"
+
+
+def all_places_free() -> Q:
+    """The condition on trajectories that nobody holds or has submitted: as many places are free as they
+    have."""
+    return Q(free_slots=F("project__annotators_per_trajectory")) | Q(
+        free_slots=1, second_person__state=SecondPersonState.WAITING.value
+    )
 
 
 def new_letter_seed() -> int:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.influence.experiment import ARMS, Unit
 from annotation.core.influence.triage import BATCH, MAX_BATCH
-from annotation.core.vocabulary import Role, SuggestionPolicy
+from annotation.core.vocabulary import UNSEEN_POLICIES, Role, SecondReader, SuggestionPolicy
 
 from .versioned import Versioned
 
@@ -29,7 +29,8 @@ class Project(Versioned, models.Model):
     """One benchmark under construction.
 
     `annotators_per_trajectory` is N (docs/design.md, "Who may see what"): locked after the first claim
-    (services.projects sees to that). `claim_limit` is how many unfinished trajectories a person may hold, and
+    (services.projects sees to that). `second_reader`: with judges, some trajectories have one place
+    (`SecondPerson`). `claim_limit` is how many unfinished trajectories a person may hold, and
     `claim_days` after how many days without use such a claim expires (null: never). `retest_percent` says
     which share of the resolved trajectories one of its annotators labels again, after `retest_days`
     (docs/sealing.md, "Rechecks"); `recheck_seed` is the secret that draws them, and places in the queue.
@@ -41,7 +42,7 @@ class Project(Versioned, models.Model):
     """
 
     EDITED = (
-        *("name", "description", "annotators_per_trajectory", "claim_limit", "claim_days"),
+        *("name", "description", "annotators_per_trajectory", "second_reader", "claim_limit", "claim_days"),
         *("retest_percent", "retest_days", "suggestion_policy"),
         *("show_reference_answer", "show_reward_hints", "carry_forward"),
     )
@@ -53,6 +54,12 @@ class Project(Versioned, models.Model):
         _("annotators per trajectory"),
         default=2,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_ANNOTATORS)],
+    )
+    second_reader = models.CharField(
+        _("second reader"),
+        max_length=8,
+        choices=[(reader.value, reader.value) for reader in SecondReader],
+        default=SecondReader.PERSON.value,
     )
     claim_limit = models.PositiveSmallIntegerField(
         _("unfinished trajectories a person may hold"),
@@ -121,6 +128,16 @@ class Project(Versioned, models.Model):
             models.CheckConstraint(
                 condition=Q(suggestion_policy__in=[policy.value for policy in SuggestionPolicy]),
                 name="project_suggestion_policy_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(second_reader=SecondReader.PERSON.value)
+                | Q(
+                    second_reader=SecondReader.JUDGES.value,
+                    annotators_per_trajectory=2,
+                    suggestion_policy__in=[policy.value for policy in UNSEEN_POLICIES],
+                    experiment_seed__isnull=True,
+                ),
+                name="project_second_reader_fits",
             ),
             models.CheckConstraint(
                 condition=Q(experiment_unit=Unit.ANNOTATOR.value, experiment_arms__in=(2, 3))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from annotation import models as m
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import RESOLVED, AssignmentState, TrajectoryState
+from annotation.core.vocabulary import RESOLVED, AssignmentState, SecondReader, TrajectoryState
 
 UNFINISHED = translatable("You have not submitted this trajectory.")
 RETESTS = translatable(
     "This project asks annotators to label some of their trajectories again, which nobody could who knew the "
     "consensus. So it is shown of none."
+)
+JUDGES = translatable(
+    "In this project judges may be the second reader. What became of a trajectory would tell of them, so the "
+    "consensus is shown of none."
 )
 NOTHING = translatable("There is nothing to show: labels are missing, people differ, or it is kept back.")
 SAME_TASK = translatable(
@@ -28,6 +32,8 @@ def why_no_consensus(user: m.User, assignment: m.Assignment) -> str:
         return UNFINISHED
     if assignment.project.retest_percent:
         return RETESTS
+    if assignment.project.second_reader == SecondReader.JUDGES:
+        return JUDGES
     asked_again = m.Assignment.stored.filter(trajectory=trajectory, annotator=user, recheck__isnull=False)
     if trajectory.state not in RESOLVED or asked_again.exists():
         return NOTHING

@@ -14,7 +14,14 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation import models as m
-from annotation.core.vocabulary import RESOLVED, SETTLED, AssignmentState, RecheckKind, RecheckState
+from annotation.core.vocabulary import (
+    RESOLVED,
+    SETTLED,
+    AssignmentState,
+    RecheckKind,
+    RecheckState,
+    SecondReader,
+)
 
 SEES_LITTLE: Final = {
     RecheckKind.AUDIT: Q(is_annotator=True, is_adjudicator=False, is_admin=False, user__is_superuser=False),
@@ -101,12 +108,15 @@ def not_closed(project: m.Project, own: QuerySet[m.Assignment]) -> QuerySet[m.As
 
     In a project with retests, what was submitted so long ago that it could be asked for again, and has all
     of its labels, is closed to its annotator, all of it: otherwise the retest, whose earlier labels must not
-    be seen, would be told by what is missing; and a dispute, by what is not.
+    be seen, would be told by what is missing; and a dispute, by what is not. Where judges are the second
+    reader it is closed without all of its labels, too: that some are missing would tell that they doubted.
     """
     condition = Q(recheck__isnull=True) & Q(_asked_again())
     before = _closes_before(project, timezone.now())
     if before is not None:
-        old = Q(state=AssignmentState.SUBMITTED.value, submitted_at__lt=before, trajectory__state__in=SETTLED)
+        old = Q(state=AssignmentState.SUBMITTED.value, submitted_at__lt=before)
+        if project.second_reader == SecondReader.PERSON:
+            old &= Q(trajectory__state__in=SETTLED)
         condition |= old
     return own.exclude(condition)
 

@@ -15,6 +15,8 @@ from annotation.core.vocabulary import (
     AssignmentState,
     AuditedState,
     CaseEventKind,
+    ConsensusKind,
+    SecondPersonState,
     TrajectoryState,
 )
 from annotation.models import (
@@ -29,6 +31,7 @@ from annotation.models import (
     OutcomeLabel,
     RelabelRequest,
     Revision,
+    SecondPerson,
     Trajectory,
     User,
 )
@@ -152,6 +155,21 @@ def settle(trajectories: Collection[int]) -> None:
     agreed = {pk: positions[pk] for pk, cast in casts.items() if cast.unanimous}
     write(
         {pk: {step: resolve(labels, None) for step, labels in steps.items()} for pk, steps in agreed.items()}
+    )
+
+
+def settle_alone(trajectory: Trajectory) -> None:
+    """Make the labels of one person the consensus, for services that have locked the trajectory and asked
+    judges: it says of itself how it came about."""
+    positions = positions_of([trajectory.pk])[trajectory.pk]
+    advance(Trajectory, trajectory.pk, TrajectoryState.LABELLING, TrajectoryState.UNANIMOUS)
+    alone = {step: resolve(labels, None) for step, labels in positions.items()}
+    write(
+        {
+            trajectory.pk: {
+                step: it and replace(it, kind=ConsensusKind.ONE_PERSON) for step, it in alone.items()
+            }
+        }
     )
 
 
@@ -282,6 +300,10 @@ def unsettle(*, trajectory: Trajectory, actor: User | None) -> None:
     OutcomeConsensus.objects.filter(trajectory=trajectory).delete()
     Dispute.objects.filter(trajectory=trajectory).delete()
     pairing.forget(trajectory_id=trajectory.pk)
+    spared = SecondPerson.objects.filter(trajectory=trajectory, state=SecondPersonState.SPARED).first()
+    if spared is not None:
+        undecided = {"doubt": None, "decided_at": None}
+        advance(SecondPerson, spared.pk, SecondPersonState.SPARED, SecondPersonState.WAITING, **undecided)
     advance(Trajectory, trajectory.pk, state, TrajectoryState.LABELLING, agreement=None)
 
 

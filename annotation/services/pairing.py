@@ -10,12 +10,21 @@ from datetime import datetime
 from itertools import combinations
 from typing import Any
 
-from django.db.models import QuerySet, Value
+from django.db.models import Exists, OuterRef, QuerySet, Value
 
 from annotation.core.agreement.label_pair_codec import SeenLabel, pack
 from annotation.core.trajectories.messages import normalise
-from annotation.core.vocabulary import AssignmentState, LabelSource
-from annotation.models import Assignment, Exposure, Label, OutcomeLabel, PairedLabels, Step, Trajectory
+from annotation.core.vocabulary import AssignmentState, LabelSource, SecondPersonState
+from annotation.models import (
+    Assignment,
+    Exposure,
+    Label,
+    OutcomeLabel,
+    PairedLabels,
+    SecondPerson,
+    Step,
+    Trajectory,
+)
 from annotation.models.blindness import with_blind_values, with_untouched
 
 
@@ -58,9 +67,13 @@ def pairs_of(trajectories: Collection[int]) -> list[PairedLabels]:
 
 def _submitted(trajectories: Collection[int]) -> dict[int, list[tuple[int, int, int, datetime]]]:
     """The submitted turns (pk, annotator, guideline, when) of each trajectory that several people have
-    labelled, in order of the annotators."""
+    labelled, in order of the annotators. Not where judges' doubt brought the second: people differ there
+    more than elsewhere, and agreement would be that of what judges chose."""
     submitted: dict[int, list[tuple[int, int, int, datetime]]] = {pk: [] for pk in trajectories}
-    rows = Assignment.objects.filter(trajectory__in=submitted, state=AssignmentState.SUBMITTED)
+    doubted = SecondPerson.objects.filter(trajectory=OuterRef("trajectory"), state=SecondPersonState.ASKED)
+    rows = Assignment.objects.filter(
+        ~Exists(doubted), trajectory__in=submitted, state=AssignmentState.SUBMITTED
+    )
     for trajectory, pk, annotator, guideline, at in rows.order_by("annotator").values_list(
         "trajectory", "pk", "annotator", "guideline_version", "submitted_at"
     ):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.project_templates import TEMPLATES
-from annotation.core.vocabulary import SuggestionPolicy
+from annotation.core.vocabulary import SecondReader, SuggestionPolicy
 from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS
 
 from .base import Input, Output, Version, Whole, words
 from .people import Person
 
 POLICIES = words(SuggestionPolicy)
+READERS = words(SecondReader)
 
 
 class Project(Output):
@@ -21,6 +22,10 @@ class Project(Output):
     name = serializers.CharField()
     description = serializers.CharField()
     annotators_per_trajectory = serializers.IntegerField()
+    second_reader = serializers.ChoiceField(
+        choices=READERS,
+        help_text="`judges`: most trajectories need one person, and a second where judges doubt that one.",
+    )
     claim_limit = serializers.IntegerField(help_text="Unfinished trajectories a person may hold.")
     claim_days = serializers.IntegerField(
         allow_null=True, help_text="Days after which an unused claim expires; null: never."
@@ -43,6 +48,7 @@ class Settings(Input):
     name = serializers.CharField(required=False, max_length=120)
     description = serializers.CharField(required=False, allow_blank=True, max_length=20_000)
     annotators_per_trajectory = Whole(required=False, min_value=1, max_value=MAX_ANNOTATORS)
+    second_reader = serializers.ChoiceField(required=False, choices=READERS)
     claim_limit = Whole(required=False, min_value=1, max_value=MAX_CLAIMS)
     claim_days = Whole(required=False, allow_null=True, min_value=1, max_value=MAX_CLAIM_DAYS)
     retest_percent = Whole(required=False, min_value=0, max_value=100)
@@ -140,6 +146,23 @@ class AnnotatorProgress(Output):
     last = serializers.DateTimeField(allow_null=True)
 
 
+class SecondReading(Output):
+    """The saving of judges as the second reader."""
+
+    made_from = serializers.IntegerField(
+        help_text="Doubly labelled trajectories that the rule is made from; 0: there is none yet."
+    )
+    doubly_labelled = serializers.IntegerField()
+    judges = serializers.IntegerField()
+    waiting = serializers.IntegerField(
+        help_text="Trajectories with one place of which it is not decided yet."
+    )
+    spared = serializers.IntegerField(help_text="Decided by one person beside judges.")
+    asked = serializers.IntegerField(help_text="Those for which judges’ doubt asked a second person.")
+    labels_a_trajectory = serializers.FloatField(allow_null=True, help_text="Of those that had one place.")
+    hours = serializers.FloatField(allow_null=True, help_text="Person-hours that were spared.")
+
+
 class Progress(Output):
     """The progress of a project."""
 
@@ -150,6 +173,9 @@ class Progress(Output):
     pace = serializers.FloatField(allow_null=True, help_text="Submissions a day over the last fortnight.")
     projected_end = serializers.DateTimeField(
         allow_null=True, help_text="When the last labelling is submitted at this pace."
+    )
+    second_reading = SecondReading(
+        allow_null=True, help_text="Null where judges never were the second reader."
     )
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.project_templates import DEFAULT_TEMPLATE, TEMPLATES
-from annotation.core.vocabulary import SuggestionPolicy
+from annotation.core.vocabulary import SecondReader, SuggestionPolicy
 from annotation.language import translated
 from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS, Project
 from annotation.services.projects import settings_from
@@ -24,6 +24,11 @@ POLICIES = [
     (SuggestionPolicy.AFTER_SUBMIT.value, _("after submitting")),
     (SuggestionPolicy.ALWAYS.value, _("always (then no label is blind)")),
     (SuggestionPolicy.NEVER.value, pgettext_lazy("suggestions", "never")),
+]
+
+SECOND_READERS = [
+    (SecondReader.PERSON.value, _("a person, of every trajectory")),
+    (SecondReader.JUDGES.value, _("judges, and a person where they doubt")),
 ]
 
 
@@ -55,6 +60,16 @@ class SettingsForm(forms.Form):
         help_text=_(
             "Each trajectory is labelled by exactly this many people. Cannot be changed once a "
             "trajectory is claimed."
+        ),
+    )
+    second_reader = forms.ChoiceField(
+        label=_("The second reader is"),
+        choices=SECOND_READERS,
+        initial=SecondReader.PERSON.value,
+        help_text=_(
+            "With judges: once 100 trajectories are labelled by two people and three judges, most others need "
+            "one person, and a second where judges doubt the first one’s labels. One in ten goes to two people "
+            "by chance. What is submitted can not be reopened then."
         ),
     )
     claim_limit = forms.IntegerField(
@@ -117,6 +132,11 @@ class SettingsForm(forms.Form):
         labelled = ngettext(
             "%(n)s person labels each trajectory.", "%(n)s people label each trajectory.", _count(people)
         )
+        beside = (
+            gettext("Judges are the second reader, and a person where they doubt.") + " "
+            if said("second_reader") == SecondReader.JUDGES
+            else ""
+        )
         answer = (
             gettext("The reference answer is shown.")
             if said("show_reference_answer")
@@ -136,8 +156,11 @@ class SettingsForm(forms.Form):
             self._section(
                 "labelling",
                 _("Labelling"),
-                f"{labelled % {'n': people}} {answer}",
-                ("annotators_per_trajectory", "show_reference_answer", "show_reward_hints", "carry_forward"),
+                f"{labelled % {'n': people}} {beside}{answer}",
+                (
+                    *("annotators_per_trajectory", "second_reader", "show_reference_answer"),
+                    *("show_reward_hints", "carry_forward"),
+                ),
             ),
             self._section(
                 "suggestions",

@@ -61,6 +61,7 @@ AUDIT_SENTENCES = {
     "workshop.draw": gettext_lazy("drew a sample for the prompt workshop"),
     "judge.restore": gettext_lazy("reactivated a judge"),
     "judge.retire": gettext_lazy("retired a judge"),
+    "second_person.fit": gettext_lazy("made the rule for a second person"),
     "labels.import": gettext_lazy("imported finished labels"),
     "member.remove": gettext_lazy("removed a member"),
     "member.set": gettext_lazy("set the roles of a member"),

@@ -40,6 +40,7 @@ ORIGINS: Final = {
     ConsensusKind.DISCUSSED: gettext_lazy("discussed"),
     ConsensusKind.MAJORITY: pgettext_lazy("origin", "majority"),
     ConsensusKind.ADJUDICATED: gettext_lazy("adjudicated"),
+    ConsensusKind.ONE_PERSON: gettext_lazy("one person beside judges"),
 }
 REASONS: Final = {
     ExpiryReason.LEFT: gettext_lazy("left the project"),

@@ -94,6 +94,7 @@ def state_names() -> dict[str, str]:
         InvitationState.DECLINED: gettext("declined"),
         InvitationState.WITHDRAWN: gettext("withdrawn"),
         "discussed": gettext("discussed"),
+        "one_person": gettext("one person beside judges"),
         "majority": gettext("by majority"),
         "untouched": gettext("unclaimed"),
         "awaiting": gettext("waiting for another annotator"),

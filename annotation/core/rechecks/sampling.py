@@ -78,6 +78,8 @@ def rank(*, seed: int, trajectory: int, person: int, turn: int) -> float:
 def origin_of(kinds: frozenset[str]) -> Origin:
     """The origin of a whole trajectory's consensus, from the kinds of its parts, outcome included:
     adjudicated if anything took a decision, else discussed if anything took a discussion."""
+    if kinds == {ConsensusKind.ONE_PERSON}:
+        return Origin.ONE_PERSON
     if kinds <= {ConsensusKind.UNANIMOUS}:
         return Origin.UNANIMOUS
     return (

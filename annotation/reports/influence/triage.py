@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from django.db import connections
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation import models as m
 from annotation.core.figures.measure import Measure
@@ -56,10 +56,10 @@ def unclaimed(project: m.Project) -> QuerySet[m.Trajectory]:
     begun = m.Assignment.objects.filter(trajectory=OuterRef("pk"))
     return m.Trajectory.objects.filter(
         ~Exists(begun),
+        m.all_places_free(),
         project=project,
         live=True,
         state=TrajectoryState.LABELLING,
-        free_slots=F("project__annotators_per_trajectory"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,14 +51,17 @@ def expected_wrong(project: m.Project) -> dict[int, float]:
     return dict(zip(data.trajectory[data.labelled].tolist(), doubt.tolist(), strict=True))
 
 
-def material(project: m.Project) -> StackMaterial:
-    """In five queries, and two for each judge."""
+def material(
+    project: m.Project, *, only: Collection[int] | None = None, judges: Collection[int] | None = None
+) -> StackMaterial:
+    """Of all trajectories and judges, or of these alone (pks). In five queries, and two for each judge."""
     suggested = m.Suggestion.objects.filter(trajectory=OuterRef("trajectory"))
     resolved = Q(trajectory__live=True, trajectory__state__in=RESOLVED)
+    here = Q() if only is None else Q(trajectory__in=only)
     agreed = m.Consensus.objects.filter(resolved, step=OuterRef("pk")).order_by()
     rows = integer_rows(
         m.Step.objects.filter(
-            Exists(suggested) | resolved, trajectory__project=project, trajectory__live=True
+            Exists(suggested) | resolved, here, trajectory__project=project, trajectory__live=True
         )
         .annotate(agreed=Coalesce(Subquery(agreed.values("value")[:1]), Value(MISSING)))
         .order_by("trajectory", "ordinal")
@@ -68,28 +71,38 @@ def material(project: m.Project) -> StackMaterial:
     subset, task, of_step, step, value = rows.T
     known = ReleasedLabels.of_steps(subset, question_numbers(project.pk, task), of_step, value)
     trajectory = of_step[known.starts()[:-1]]
-    outcomes = m.OutcomeConsensus.objects.filter(resolved, trajectory__project=project).order_by()
+    outcomes = m.OutcomeConsensus.objects.filter(resolved, here, trajectory__project=project).order_by()
     place = {pk: at for at, pk in enumerate(trajectory.tolist())}
     labelled = np.zeros(known.n_records, dtype=bool)
     for pk, outcome in integer_rows(outcomes.values_list("trajectory", "value"), 2).tolist():
         if pk in place:
             known.outcome[place[pk]], labelled[place[pk]] = outcome, True
     place_of_step = {pk: at for at, pk in enumerate(step.tolist())}
-    judges = m.Judge.objects.filter(project=project, suggestions__isnull=False).order_by("pk").distinct()
-    labels = {pk: _labels_of(pk, known, place, place_of_step) for pk in judges.values_list("pk", flat=True)}
+    rows_ = m.Judge.objects.filter(project=project, suggestions__isnull=False).order_by("pk").distinct()
+    asked = rows_ if judges is None else rows_.filter(pk__in=judges)
+    labels = {
+        pk: _labels_of(pk, known, place, place_of_step, only) for pk in asked.values_list("pk", flat=True)
+    }
     return StackMaterial(known, labelled, trajectory, labels)
 
 
 def _labels_of(
-    judge: int, known: ReleasedLabels, place: Mapping[int, int], place_of_step: Mapping[int, int]
+    judge: int,
+    known: ReleasedLabels,
+    place: Mapping[int, int],
+    place_of_step: Mapping[int, int],
+    only: Collection[int] | None,
 ) -> JudgeLabels:
     said, probability = Predictions.none(known), np.full(known.n_steps, np.nan)
     outcomes = m.Suggestion.objects.filter(judge=judge).order_by()
+    labels = m.SuggestedLabel.objects.filter(suggestion__judge=judge, value__isnull=False).order_by()
+    if only is not None:
+        outcomes = outcomes.filter(trajectory__in=only)
+        labels = labels.filter(suggestion__trajectory__in=only)
     for trajectory, outcome in outcomes.values_list("trajectory", "outcome").iterator():
         if trajectory in place:
             at = place[trajectory]
             said.there[at], said.outcome[at] = True, MISSING if outcome is None else outcome
-    labels = m.SuggestedLabel.objects.filter(suggestion__judge=judge, value__isnull=False).order_by()
     for step, value, sure in labels.values_list("step", "value", "probability").iterator():
         if step in place_of_step and value is not None:
             at = place_of_step[step]

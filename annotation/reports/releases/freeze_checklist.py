@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, Q, Sum
 
 from annotation import models as m
 from annotation.core.agreement.verdict import TENTATIVE_FROM
@@ -140,7 +140,7 @@ def checklist(*, actor: Actor, project: m.Project, threshold: float = THRESHOLD)
 def _states(project: m.Project) -> dict[str, Counter[str]]:
     """By subset, in the order of their names."""
     rows = m.Trajectory.objects.filter(project=project, live=True).order_by()
-    unclaimed = Count("pk", filter=Q(free_slots=F("project__annotators_per_trajectory")))
+    unclaimed = Count("pk", filter=m.all_places_free())
     found: dict[str, Counter[str]] = {}
     counted = rows.values_list("subset__name", "state").annotate(n=Count("pk"), unclaimed=unclaimed)
     for name, state, n, nobody in counted:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Max, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.core.vocabulary import SEEN_LABELS, AssignmentState
+from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, SecondReader
 from annotation.models import Assignment, Exposure, Trajectory, User
 from annotation.policies.rechecks import not_closed
 
@@ -82,7 +82,7 @@ def reopenable() -> Q:
     seen = Exposure.objects.filter(
         trajectory=OuterRef("trajectory"), user=OuterRef("annotator"), kind__in=SEEN_LABELS
     )
-    several = Q(project__annotators_per_trajectory__gt=1)
+    several = Q(project__annotators_per_trajectory__gt=1, project__second_reader=SecondReader.PERSON)
     return Q(state=AssignmentState.SUBMITTED) & several & Q(~Exists(seen))
 
 

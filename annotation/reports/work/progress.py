@@ -11,8 +11,10 @@ from django.db.models import Case, Count, Exists, Max, Min, OuterRef, Q, Sum, Va
 from django.utils import timezone
 
 from annotation.core.vocabulary import AssignmentState, TrajectoryState
-from annotation.models import Assignment, Membership, Project, Subset, Trajectory
+from annotation.models import Assignment, Membership, Project, Subset, Trajectory, all_places_free
 from annotation.policies import Actor, being_labelled, require, shown_state
+
+from ..judging.second_person import SecondReading, second_reading
 
 UNTOUCHED = "untouched"
 """A trajectory that is still to be labelled and that nobody has claimed: all its slots are free."""
@@ -71,7 +73,8 @@ class AnnotatorProgress:
 class ProjectProgress:
     """The whole picture: subsets in order of name, the sum of them, and the annotators.
 
-    `free` is how many annotators are still to claim one of its trajectories.
+    `free` is how many annotators are still to claim one of its trajectories, as far as that is known;
+    `second_reading` is what judges as the second reader save.
     """
 
     subsets: list[SubsetProgress]
@@ -79,6 +82,7 @@ class ProjectProgress:
     team: list[AnnotatorProgress]
     free: int
     now: datetime
+    second_reading: SecondReading | None = None
 
     @property
     def left(self) -> int:
@@ -111,7 +115,8 @@ class ProjectProgress:
 
 
 def progress(*, actor: Actor, project: Project, now: datetime | None = None) -> ProjectProgress:
-    """The progress of a project, for its admins. Three queries and those of the permission."""
+    """The progress of a project, for its admins. Four queries and those of the permission, four more where
+    judges are the second reader."""
     now = now or timezone.now()
     require(actor, "progress.view", project)
     named = {
@@ -127,7 +132,12 @@ def progress(*, actor: Actor, project: Project, now: datetime | None = None) -> 
             counts.steps += steps
     subsets = sorted((counts for counts in named.values() if counts.total), key=lambda counts: counts.name)
     return ProjectProgress(
-        subsets=subsets, all=everything, team=_team(project, now - PACE_OVER), free=free, now=now
+        subsets=subsets,
+        all=everything,
+        team=_team(project, now - PACE_OVER),
+        free=free,
+        now=now,
+        second_reading=second_reading(project),
     )
 
 
@@ -136,11 +146,7 @@ def _states(actor: Actor, project: Project) -> Iterable[tuple[int, str, int, int
     held = Assignment.objects.filter(trajectory=OuterRef("pk"), state=AssignmentState.OPEN)
     where = Case(
         When(pk__in=being_labelled(actor), then=Value(TrajectoryState.LABELLING.value)),
-        When(
-            state=TrajectoryState.LABELLING.value,
-            free_slots=project.annotators_per_trajectory,
-            then=Value(UNTOUCHED),
-        ),
+        When(all_places_free(), state=TrajectoryState.LABELLING.value, then=Value(UNTOUCHED)),
         When(~Exists(held), state=TrajectoryState.LABELLING.value, then=Value(AWAITING)),
         default=shown_state(actor),
     )

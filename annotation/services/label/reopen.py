@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AssignmentState, TrajectoryState
+from annotation.core.vocabulary import AssignmentState, SecondReader, TrajectoryState
 from annotation.models import Assignment, LabelEvent, RelabelRequest, Trajectory, User
 from annotation.policies import require
 
@@ -17,13 +17,16 @@ from ..transitions import advance
 TOO_LATE = translatable(
     "Another annotator has submitted this trajectory, so yours can no longer be reopened."
 )
+FINAL = translatable("What is submitted in this project stays as it is.")
+"""Where judges are the second reader: whether one can still reopen would tell if they doubted."""
 
 
 @transaction.atomic
 def reopen(*, actor: User, assignment: Assignment) -> Assignment:
     """Open one's own submitted assignment again; recorded in the history and the audit log.
 
-    Raises Conflict (code "too_late") once another annotator has submitted, Denied to whoever has seen others'
+    Raises Conflict (code "too_late") once another annotator has submitted, and where judges are the second
+    reader; Denied to whoever has seen others'
     labels of it meanwhile (an admin may have), StaleState when it is not submitted.
     """
     require(claim_expiry.hold(actor), "label", assignment)
@@ -33,6 +36,8 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
     trajectory = Trajectory.objects.select_for_update(no_key=True, of=("self",)).get(
         pk=assignment.trajectory_id
     )
+    if assignment.project.second_reader == SecondReader.JUDGES:
+        raise Conflict(FINAL, code="too_late")
     others = Assignment.objects.filter(trajectory=trajectory, state=AssignmentState.SUBMITTED).exclude(
         pk=assignment.pk
     )

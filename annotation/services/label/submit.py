@@ -13,7 +13,7 @@ from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Label, OutcomeLabel, Step, User
 from annotation.policies import own, require
 
-from .. import assign, audit, consensus, rechecks
+from .. import assign, audit, consensus, rechecks, second_person
 from ..transitions import advance_all
 
 NEEDED = (
@@ -104,3 +104,5 @@ def finish(assignments: Collection[Assignment], *, now: datetime) -> None:
     labelled = {assignment.trajectory_id for assignment in assignments if assignment.recheck_id is None}
     if labelled:
         consensus.settle(labelled)
+        for project in of_project:
+            second_person.look(project)

@@ -8,12 +8,14 @@ from django.utils import timezone
 from annotation.core.errors import Invalid, Locked
 from annotation.core.i18n import translatable
 from annotation.core.influence.experiment import ARMS, MAX_SEED, TWO_ARMS, Unit
+from annotation.core.vocabulary import SecondReader
 from annotation.models import Assignment, Project
 from annotation.policies import Actor, require
 from annotation.reports.shared.experiment import has_begun
 
 from .. import audit
 from ..arms import deal_again
+from .settings import IN_AN_EXPERIMENT
 
 LOCKED = translatable(
     "The experiment can no longer be changed: somebody has already labelled here or seen suggestions."
@@ -58,6 +60,8 @@ def _set(actor: Actor, project: Project, seed: int | None, unit: Unit, arms: int
     as_before = (current.experiment_unit, current.experiment_arms) == (unit, arms)
     if before == seed and (seed is None or as_before):
         return current
+    if seed is not None and current.second_reader == SecondReader.JUDGES:
+        raise Invalid(IN_AN_EXPERIMENT, code="judges_read")
     if has_begun(current):
         raise Locked(LOCKED, code="experiment_locked")
     current.experiment_seed, current.experiment_unit, current.experiment_arms = seed, unit.value, arms

@@ -9,9 +9,11 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import get_language
 
+from annotation import dispatch
 from annotation.core.default_guideline import default_guideline
 from annotation.core.errors import Invalid, Locked, StaleVersion
 from annotation.core.i18n import translatable
+from annotation.core.vocabulary import UNSEEN_POLICIES, SecondReader
 from annotation.models import Assignment, Guideline, Membership, Project, Subset, Trajectory, User
 from annotation.policies import Actor, recorded, require
 
@@ -19,6 +21,7 @@ from .. import audit
 from ..transitions import CHANGED_MEANWHILE, require_version
 
 SETTINGS = frozenset(Project.EDITED)
+PEOPLE_BESIDE_JUDGES = 2
 
 
 def _clean(project: Project) -> None:
@@ -30,6 +33,32 @@ def _clean(project: Project) -> None:
             translatable("The project could not be saved; check the fields."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
+    _check_second_reader(project)
+
+
+NOT_BLIND = translatable(
+    "Judges can be the second reader only of people who have not seen what they say: let annotators see "
+    "suggestions after submitting, or never."
+)
+NOT_TWO = translatable("Judges can be the second reader only where two people label each trajectory.")
+IN_AN_EXPERIMENT = translatable(
+    "Judges cannot be the second reader while the project randomises when annotators see suggestions."
+)
+
+
+def _check_second_reader(project: Project) -> None:
+    """Raises Invalid where judges cannot be the second reader."""
+    if project.second_reader != SecondReader.JUDGES:
+        return
+    fields = {}
+    if project.annotators_per_trajectory != PEOPLE_BESIDE_JUDGES:
+        fields["annotators_per_trajectory"] = NOT_TWO
+    if project.suggestion_policy not in UNSEEN_POLICIES:
+        fields["suggestion_policy"] = NOT_BLIND
+    if project.experiment_seed is not None:
+        fields["second_reader"] = IN_AN_EXPERIMENT
+    if fields:
+        raise Invalid(next(iter(fields.values())), fields=fields)
 
 
 @transaction.atomic
@@ -112,6 +141,8 @@ def update_project(
                 code="annotators_locked",
             )
     current.save(update_fields=sorted(values))
+    if before.get("second_reader", current.second_reader) != current.second_reader:
+        dispatch.send("second_person", current.pk)
     changed = sorted(key for key in values if before[key] != values[key])
     if changed:
         audit.record(actor=actor, verb="project.change", project=current, obj=current, fields=changed)

@@ -89,7 +89,7 @@ def _audited(project: Project, trajectories: np.typing.NDArray[np.int64]) -> dic
 
 
 def _origins(steps: Mapping[str, int], outcomes: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """Counts of labels by origin: unanimous, discussed, adjudicated, by majority."""
+    """Counts of labels by origin: unanimous, discussed, adjudicated, by majority, of one person."""
     return {"steps": dict(sorted(steps.items())), "outcomes": dict(sorted(outcomes.items()))}
 
 

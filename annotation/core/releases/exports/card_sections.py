@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from ...vocabulary import ConsensusKind
 from .formats.base import ExportOptions
 from .formats.columns import CellKind
 from .formats.protocols import INDEPENDENT
@@ -12,6 +13,7 @@ from .layout import DataFile
 from .markup import markdown_text
 
 _KINDS: Final = {
+    "one_person": "one annotator, about whose labels a stack of judges had little doubt",
     "unanimous": "all annotators said the same on their own",
     "discussed": "the annotators came to the same in a discussion",
     "majority": "an adjudicator accepted what most annotators said",
@@ -53,8 +55,8 @@ def about_labels(
     number = manifest.get("annotators_per_trajectory")
     guideline = manifest.get("guideline_version")
     yield (
-        f"How they came about: {number or 'an unknown number of'} annotators labelled each trajectory "
-        "without seeing each other’s labels"
+        f"How they came about: {_people(number, kinds)} labelled each trajectory without seeing each other’s "
+        "labels"
         + (f", by version {guideline} of the guidelines" if guideline else "")
         + ". Labels of steps by how they were reached:"
     )
@@ -72,6 +74,12 @@ def about_labels(
             else "Blind labels were asked for; nobody labelled a trajectory of this release blind."
         )
         yield ""
+
+
+def _people(number: int | None, kinds: Mapping[str, int]) -> str:
+    if number and ConsensusKind.ONE_PERSON in kinds:
+        return f"1 to {number} annotators"
+    return f"{number or 'an unknown number of'} annotators"
 
 
 def _sight(manifest: Mapping[str, Any]) -> Iterator[str]:

@@ -1,0 +1,10 @@
+"""Judges as the second reader: make the rule, open one place instead of two, ask a second person where judges
+doubt (docs/sealing.md, "One person beside judges").
+
+All of it happens in the background: a person who submits waits for nothing, and learns nothing from how long
+it takes.
+"""
+
+from .looking import look, look_at, sweep
+
+__all__ = ["look", "look_at", "sweep"]

@@ -1,0 +1,317 @@
+"""Judges as the second reader: one place instead of two, and a second person where judges doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.core.errors import Conflict, Invalid
+from annotation.core.rechecks.sampling import fraction
+from annotation.core.scoring import second_person as core
+from annotation.core.vocabulary import ConsensusKind, ExpiryReason, SecondPersonState
+from annotation.models import (
+    Assignment,
+    Consensus,
+    Judge,
+    OutcomeConsensus,
+    PairedLabels,
+    Project,
+    SecondPerson,
+    SecondPersonFit,
+    Suggestion,
+    Trajectory,
+)
+from annotation.policies import OPERATOR, rechecks
+from annotation.policies.own_consensus import JUDGES, why_no_consensus
+from annotation.reports.judging.second_person import second_reading
+from annotation.services import assign, claim_expiry, consensus, label, pairing, projects, second_person
+from tests import people
+from tests.fixtures.judges import make_imported_judge
+from tests.fixtures.shared_rows import shared_rows
+from tests.people import Cast
+from tests.suggesting import suggest as suggests
+
+pytestmark = pytest.mark.postgres
+
+TAUGHT, LATER = 24, 8
+TRUTH = ((1, 1, 1, 1), (1, -1, -1, -1))
+"""The labels of three steps and of the outcome, by whether the query is even."""
+
+
+@pytest.fixture(autouse=True)
+def few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule is made from 24 trajectories, and from 30; chance gives none to two people."""
+    monkeypatch.setattr(core, "FITTED_AT", (TAUGHT, TAUGHT + 6))
+    monkeypatch.setattr(core, "ALWAYS_TWO", 0.0)
+
+
+def truth(trajectory: Trajectory) -> tuple[int, ...]:
+    return TRUTH[(trajectory.query_index or 0) % 2]
+
+
+@shared_rows
+def taught(cast: Cast) -> list[Trajectory]:
+    """Judges are the second reader of 32 trajectories, of which ann and ben have labelled 24."""
+    values = {"second_reader": "judges", "suggestion_policy": "after_submit", "claim_limit": 100}
+    projects.update_project(actor=OPERATOR, project=cast.project, values={**values, "retest_percent": 0})
+    cast.project.refresh_from_db()
+    records = [people.make_record(query, steps=3) for query in range(TAUGHT + LATER)]
+    rows = people.import_records(cast.project, records)
+    judges = [make_imported_judge(cast.project, f"judge {letter}") for letter in "abc"]
+    for row in rows:
+        for judge in judges:
+            suggests(judge, row, truth(row)[:3], outcome=truth(row)[3])
+    for _ in range(TAUGHT):
+        for user in (cast.ann, cast.ben):
+            right(people.claim(user, cast.project))
+    return rows
+
+
+def right(assignment: Assignment, *, wrong: Iterable[int] = ()) -> Trajectory:
+    """Label as everybody does, but for the steps (from 0) that are `wrong`; and submit."""
+    values = list(truth(assignment.trajectory)[:3])
+    for place in wrong:
+        values[place] = 0
+    people.label_all(assignment, values, outcome=truth(assignment.trajectory)[3])
+    label.submit(actor=assignment.annotator, assignment=assignment)
+    return Trajectory.objects.get(pk=assignment.trajectory_id)
+
+
+def look(cast: Cast) -> None:
+    second_person.look_at(project_id=cast.project.pk)
+
+
+def one_places(cast: Cast) -> int:
+    return Trajectory.objects.filter(project=cast.project, free_slots=1, state="labelling").count()
+
+
+def state(trajectory: Trajectory) -> str:
+    return SecondPerson.objects.get(trajectory=trajectory).state
+
+
+def test_one_place_is_left_where_the_rule_holds_and_two_elsewhere(
+    cast: Cast, taught: list[Trajectory]
+) -> None:
+    unlike = Trajectory.objects.filter(project=cast.project, state="labelling").order_by("-position").first()
+    assert unlike is not None
+    Suggestion.objects.filter(trajectory=unlike).first().labels.all()[:1].get().delete()  # type: ignore[union-attr]
+    look(cast)
+    fit = SecondPersonFit.objects.get()
+    assert fit.number == TAUGHT and len(fit.judges) == 3
+    assert one_places(cast) == LATER - 1
+    unlike.refresh_from_db()
+    assert unlike.free_slots == 2 and not SecondPerson.objects.filter(trajectory=unlike).exists()
+    look(cast)
+    assert one_places(cast) == LATER - 1
+
+
+@pytest.mark.parametrize("lacking", ["people", "judges"])
+def test_without_enough_people_or_judges_all_have_two_places(
+    cast: Cast, taught: list[Trajectory], lacking: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if lacking == "people":
+        monkeypatch.setattr(core, "FITTED_AT", (TAUGHT + 1, 100))
+    else:
+        Judge.objects.first().delete()  # type: ignore[union-attr]
+    look(cast)
+    assert not SecondPersonFit.objects.exists() and one_places(cast) == 0
+
+
+def test_what_chance_draws_has_two_places(
+    cast: Cast, taught: list[Trajectory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core, "ALWAYS_TWO", 0.5)
+    look(cast)
+    rows = Trajectory.objects.filter(project=cast.project, state="labelling")
+    seed = Project.objects.get().recheck_seed
+    assert {row.pk for row in rows if row.free_slots == 1} == {
+        row.pk for row in rows if fraction(seed, "two people", row.pk) >= 0.5
+    }
+
+
+def test_one_person_beside_judges_resolves_a_trajectory_and_says_so(
+    cast: Cast, taught: list[Trajectory]
+) -> None:
+    look(cast)
+    row = right(people.claim(cast.ann, cast.project))
+    assert row.state == "labelling" and row.free_slots == 0, "who submits waits for nothing"
+    look(cast)
+    row.refresh_from_db()
+    assert (row.state, row.free_slots, row.agreement) == ("unanimous", 0, None)
+    assert state(row) == SecondPersonState.SPARED
+    kinds = {*Consensus.objects.filter(trajectory=row).values_list("kind", flat=True)}
+    assert kinds == {ConsensusKind.ONE_PERSON}
+    assert OutcomeConsensus.objects.get(trajectory=row).kind == ConsensusKind.ONE_PERSON
+    found = second_reading(cast.project)
+    assert found is not None and (found.made_from, found.spared, found.asked) == (TAUGHT, 1, 0)
+    assert found.labels_a_trajectory == 1
+
+
+def test_a_second_person_is_asked_where_judges_doubt(cast: Cast, taught: list[Trajectory]) -> None:
+    look(cast)
+    row = right(people.claim(cast.ann, cast.project), wrong=[1])
+    look(cast)
+    row.refresh_from_db()
+    assert (row.state, row.free_slots, state(row)) == ("labelling", 1, SecondPersonState.ASKED)
+    asked = people.claim(cast.ben, cast.project)
+    assert asked.trajectory_id == row.pk and asked.slot == 1, "it comes in the queue where it always stood"
+    right(asked)
+    row.refresh_from_db()
+    assert row.state == "disputed" and row.free_slots == 0
+    assert not PairedLabels.objects.filter(trajectory=row).exists(), "judges chose it: it is no agreement"
+    assert not pairing.differing(row.pk)
+    assert PairedLabels.objects.filter(project=cast.project).count() == TAUGHT
+
+
+def test_a_judge_that_is_gone_leaves_it_to_two_people(cast: Cast, taught: list[Trajectory]) -> None:
+    look(cast)
+    row = right(people.claim(cast.ann, cast.project))
+    Judge.objects.first().delete()  # type: ignore[union-attr]
+    look(cast)
+    found = SecondPerson.objects.get(trajectory=row)
+    assert (found.state, found.doubt) == (SecondPersonState.ASKED, None)
+
+
+def test_labels_that_were_not_blind_are_left_to_two_people(cast: Cast, taught: list[Trajectory]) -> None:
+    look(cast)
+    assignment = people.claim(cast.ann, cast.project)
+    row = right(assignment)
+    assignment.labels.filter(step__ordinal=1).update(exposed_at=timezone.now(), blind_value=None)
+    look(cast)
+    assert state(row) == SecondPersonState.ASKED
+
+
+def test_the_rule_is_made_once_more_without_what_judges_chose(cast: Cast, taught: list[Trajectory]) -> None:
+    look(cast)
+    for _ in range(LATER):
+        right(people.claim(cast.ann, cast.project), wrong=[0])
+    look(cast)
+    for _ in range(LATER):
+        right(people.claim(cast.ben, cast.project), wrong=[0])
+    look(cast)
+    assert Trajectory.objects.filter(state="unanimous").count() == TAUGHT + LATER
+    assert SecondPersonFit.objects.get().number == TAUGHT
+    records = [people.make_record(query, steps=3) for query in range(40, 46)]
+    more = people.import_records(cast.project, records)[-6:]
+    for user in (cast.ann, cast.ben):
+        for _ in more:
+            right(people.claim(user, cast.project))
+    for row in more:
+        for judge in Judge.objects.all():
+            suggests(judge, row, truth(row)[:3], outcome=truth(row)[3])
+    look(cast)
+    fit = SecondPersonFit.objects.first()
+    assert fit is not None and fit.number == TAUGHT + 6
+    assert {*fit.taught}.isdisjoint(SecondPerson.objects.values_list("trajectory", flat=True))
+
+
+@pytest.mark.parametrize("how", ["return", "expire"])
+def test_a_place_that_is_given_up_is_the_one_place_again(
+    cast: Cast, taught: list[Trajectory], how: str
+) -> None:
+    look(cast)
+    assignment = people.claim(cast.ann, cast.project)
+    if how == "return":
+        assign.return_assignment(actor=cast.ann, assignment=assignment, reason="Not for me.")
+    else:
+        claims = claim_expiry.lock_claims(Assignment.objects.filter(pk=assignment.pk))
+        claim_expiry.expire(actor=OPERATOR, claims=claims, because=ExpiryReason.UNUSED)
+    row = Trajectory.objects.get(pk=assignment.trajectory_id)
+    assert row.free_slots == 1 and state(row) == SecondPersonState.WAITING
+    again = people.claim(cast.ben, cast.project)
+    assert again.trajectory_id == row.pk
+    right(again)
+    look(cast)
+    assert state(row) == SecondPersonState.SPARED
+
+
+def test_who_looks_again_is_compared_again(cast: Cast, taught: list[Trajectory]) -> None:
+    look(cast)
+    assignment = people.claim(cast.ann, cast.project)
+    row = right(assignment)
+    look(cast)
+    row.refresh_from_db()
+    consensus.unsettle(trajectory=row, actor=None)
+    assert state(row) == SecondPersonState.WAITING and not Consensus.objects.filter(trajectory=row).exists()
+    look(cast)
+    row.refresh_from_db()
+    assert row.state == "unanimous" and state(row) == SecondPersonState.SPARED
+
+
+def test_people_as_the_second_reader_again_have_all_their_places(
+    cast: Cast, taught: list[Trajectory]
+) -> None:
+    look(cast)
+    submitted = right(people.claim(cast.ann, cast.project))
+    projects.update_project(actor=OPERATOR, project=cast.project, values={"second_reader": "person"})
+    second_person.sweep()
+    submitted.refresh_from_db()
+    assert submitted.free_slots == 1 and not SecondPerson.objects.exists()
+    assert Trajectory.objects.filter(free_slots=2).count() == LATER - 1
+    assert second_reading(Project.objects.get()) is None
+    assert people.claim(cast.ben, cast.project).trajectory_id == submitted.pk
+
+
+def test_people_are_not_told_whether_a_second_one_is_asked(cast: Cast, taught: list[Trajectory]) -> None:
+    look(cast)
+    alike, unlike = people.claim(cast.ann, cast.project), people.claim(cast.ann, cast.project)
+    right(alike)
+    right(unlike, wrong=[1])
+    for after in (False, True):
+        if after:
+            look(cast)
+            assert [state(row.trajectory) for row in (alike, unlike)] == ["spared", "asked"]
+        for assignment in (alike, unlike):
+            assignment.refresh_from_db()
+            with pytest.raises(Conflict, match="stays as it is"):
+                label.reopen(actor=cast.ann, assignment=assignment)
+            assert why_no_consensus(cast.ann, assignment) == JUDGES
+
+
+def test_what_is_submitted_is_closed_alike_once_it_may_be_asked_again(
+    cast: Cast, taught: list[Trajectory]
+) -> None:
+    projects.update_project(actor=OPERATOR, project=cast.project, values={"retest_percent": 5})
+    look(cast)
+    mine = [people.claim(cast.ann, cast.project) for _ in range(2)]
+    right(mine[0])
+    right(mine[1], wrong=[1])
+    look(cast)
+    old = timezone.now() - timedelta(days=30)
+    Assignment.objects.filter(pk__in=[row.pk for row in mine]).update(submitted_at=old)
+    rows = Assignment.objects.filter(pk__in=[row.pk for row in mine]).select_related("project")
+    assert [rechecks.closed(row) for row in rows] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"suggestion_policy": "after_label"}, "suggestion_policy"),
+        ({"suggestion_policy": "always"}, "suggestion_policy"),
+        ({"annotators_per_trajectory": 3}, "annotators_per_trajectory"),
+        ({"second_reader": "nobody"}, "second_reader"),
+    ],
+)
+def test_judges_read_second_only_where_people_are_blind_and_two(
+    cast: Cast, values: dict[str, object], field: str
+) -> None:
+    fits = {"second_reader": "judges", "suggestion_policy": "never"}
+    with pytest.raises(Invalid) as refused:
+        projects.update_project(actor=OPERATOR, project=cast.project, values={**fits, **values})
+    assert field in refused.value.fields
+    projects.update_project(actor=OPERATOR, project=cast.project, values=fits)
+    with pytest.raises(Invalid, match="randomises"):
+        projects.randomise(actor=OPERATOR, project=cast.project)
+
+
+def test_judges_do_not_read_second_in_an_experiment(cast: Cast) -> None:
+    projects.randomise(actor=OPERATOR, project=cast.project)
+    with pytest.raises(Invalid, match="randomises"):
+        projects.update_project(
+            actor=OPERATOR,
+            project=cast.project,
+            values={"second_reader": "judges", "suggestion_policy": "never"},
+        )
