@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -18,9 +18,9 @@ import time_machine
 from django.db import transaction
 
 from annotation.core.influence.experiment import Arm
-from annotation.models import Adjudication, Allocation, Assignment, Judge, Trajectory, User
+from annotation.models import Adjudication, Allocation, Assignment, Judge, SecondPerson, Trajectory, User
 from annotation.policies import OPERATOR
-from annotation.services import adjudicate, assign, label, projects, release
+from annotation.services import adjudicate, assign, label, projects, release, second_person
 from tests.addresses import Address, addresses, methods
 from tests.callers import PlainClient
 from tests.fixtures.judges import make_imported_judge
@@ -177,6 +177,48 @@ def test_noninterference_of_the_other_annotator_with_anything_i_can_see(db: None
         label_all(mine, 1, outcome=1)
         if ann_submits:
             label.submit(actor=cast.ann, assignment=mine)
+        found = seen_in(states, cast, row, {row.pk, row.pk + 1, mine.pk, mine.pk + 1, 1})
+    assert not told(found)
+
+
+def spared(cast: Cast, row: Trajectory) -> None:
+    """Judges have not doubted ann's labels, which are the consensus."""
+    _decided(row, asked=False)
+
+
+def doubted(cast: Cast, row: Trajectory) -> None:
+    """Judges have doubted them, and there is a place for a second person."""
+    _decided(row, asked=True)
+
+
+def doubted_and_labelled(cast: Cast, row: Trajectory) -> None:
+    """The second person was ben, who has submitted other labels."""
+    _decided(row, asked=True)
+    differing(cast, row)
+
+
+def _decided(row: Trajectory, *, asked: bool) -> None:
+    submitted_at = Assignment.objects.get(trajectory=row).submitted_at
+    second_person.decide(row.pk, submitted_at, doubt=0.5, asked=asked)
+    assert SecondPerson.objects.get(trajectory=row).state == ("asked" if asked else "spared")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [timedelta(), timedelta(days=30)], ids=["at once", "when she is retested"])
+def test_noninterference_of_judges_as_the_second_reader(db: None, after: timedelta) -> None:
+    values = {"second_reader": "judges", "suggestion_policy": "never"}
+    with time_machine.travel(NOW, tick=False) as clock:
+        cast = make_cast()
+        projects.update_project(actor=OPERATOR, project=cast.project, values=values)
+        row, _free = import_records(cast.project, make_records(2))
+        suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a comment")
+        SecondPerson.objects.create(project=cast.project, trajectory=row)
+        Trajectory.objects.filter(pk=row.pk).update(free_slots=1)
+        mine = assign.claim_this(actor=cast.ann, trajectory=row)
+        label_all(mine, 1, outcome=1)
+        label.submit(actor=cast.ann, assignment=mine)
+        clock.shift(after)
+        states: list[State] = [nothing, spared, doubted, doubted_and_labelled]
         found = seen_in(states, cast, row, {row.pk, row.pk + 1, mine.pk, mine.pk + 1, 1})
     assert not told(found)
 

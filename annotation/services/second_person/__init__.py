@@ -5,6 +5,7 @@ All of it happens in the background: a person who submits waits for nothing, and
 it takes.
 """
 
+from .comparing import decide
 from .looking import look, look_at, sweep
 
-__all__ = ["look", "look_at", "sweep"]
+__all__ = ["decide", "look", "look_at", "sweep"]

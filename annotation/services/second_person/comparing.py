@@ -33,7 +33,9 @@ def compare(project: Project) -> None:
     rule = core.SecondPersonRule.from_json(fit.rule)
     doubts = _doubts(project, fit.taught, fit.judges, rule, sorted(waiting))
     for trajectory, submitted_at in waiting.items():
-        _decide(trajectory, submitted_at, doubts.get(trajectory), rule)
+        doubt = doubts.get(trajectory)
+        asked = doubt is None or bool(core.needs_second(np.array([doubt]), rule)[0])
+        decide(trajectory, submitted_at, doubt=doubt, asked=asked)
 
 
 def _submitted(project: Project) -> QuerySet[Assignment]:
@@ -67,19 +69,19 @@ def _doubts(
 
 
 @transaction.atomic
-def _decide(pk: int, submitted_at: datetime | None, doubt: float | None, rule: core.SecondPersonRule) -> None:
-    """Make the one person's labels the consensus, or open the second place. Nothing happens to what has
-    changed since it was read."""
-    trajectory = Trajectory.objects.select_for_update(no_key=True).get(pk=pk)
-    row = SecondPerson.objects.get(trajectory=pk)
-    turns = Assignment.objects.filter(trajectory=pk, state__in=ACTIVE_STATES)
+def decide(trajectory: int, submitted_at: datetime | None, *, doubt: float | None, asked: bool) -> None:
+    """Open the second place of a trajectory, or make the labels of its one person the consensus. Nothing
+    happens to what has changed since that was submitted."""
+    row = Trajectory.objects.select_for_update(no_key=True).get(pk=trajectory)
+    waiting = SecondPerson.objects.filter(trajectory=trajectory, state=SecondPersonState.WAITING).first()
+    turns = Assignment.objects.filter(trajectory=trajectory, state__in=ACTIVE_STATES)
     same = list(turns.values_list("state", "submitted_at")) == [(AssignmentState.SUBMITTED, submitted_at)]
-    if not same or row.state != SecondPersonState.WAITING or trajectory.state != TrajectoryState.LABELLING:
+    if waiting is None or not same or row.state != TrajectoryState.LABELLING:
         return
-    asked = doubt is None or bool(core.needs_second(np.array([doubt]), rule)[0])
     to = SecondPersonState.ASKED if asked else SecondPersonState.SPARED
-    advance(SecondPerson, row.pk, SecondPersonState.WAITING, to, doubt=doubt, decided_at=timezone.now())
+    now = timezone.now()
+    advance(SecondPerson, waiting.pk, SecondPersonState.WAITING, to, doubt=doubt, decided_at=now)
     if asked:
-        open_second_place(trajectory)
+        open_second_place(row)
     else:
-        consensus.settle_alone(trajectory)
+        consensus.settle_alone(row)
