@@ -113,9 +113,9 @@ class Migration(migrations.Migration):
             "stratum",
             models.CheckConstraint(name="stratum_origin_known", condition=Q(origin__in=ORIGINS)),
         ),
-        migrations.RemoveConstraint("audited", "audited_origin_known"),
+        migrations.RemoveConstraint("auditedtrajectory", "audited_origin_known"),
         migrations.AddConstraint(
-            "audited",
+            "auditedtrajectory",
             models.CheckConstraint(name="audited_origin_known", condition=Q(origin__in=ORIGINS)),
         ),
     ]
