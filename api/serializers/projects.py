@@ -174,9 +174,7 @@ class Progress(Output):
     projected_end = serializers.DateTimeField(
         allow_null=True, help_text="When the last labelling is submitted at this pace."
     )
-    second_reading = SecondReading(
-        allow_null=True, help_text="Null where judges never were the second reader."
-    )
+    second_reading = SecondReading(allow_null=True, help_text="Null where judges are not the second reader.")
 
 
 class AuditEvent(Output):

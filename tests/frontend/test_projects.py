@@ -23,6 +23,7 @@ SETTINGS = {
     "claim_days": "",
     "retest_percent": "0",
     "retest_days": "8",
+    "second_reader": "person",
     "suggestion_policy": "never",
     "show_reference_answer": "on",
 }
@@ -32,6 +33,7 @@ FILLED = {
     "claim_days": "14",
     "retest_percent": "5",
     "retest_days": "7",
+    "second_reader": "person",
     "suggestion_policy": "after_label",
     "show_reference_answer": "on",
 }

@@ -59,8 +59,10 @@ class SecondReading:
 
 
 def second_reading(project: m.Project) -> SecondReading | None:
-    """The saving in a project whose second reader judges are, or were; None in others. Five queries, in
-    others one; for reports, which have asked permission."""
+    """The saving in a project whose second reader judges are; None in others, without a query. Five queries;
+    for reports, which have asked permission."""
+    if project.second_reader != SecondReader.JUDGES:
+        return None
     states = Counter(
         dict(
             m.SecondPerson.objects.filter(project=project, trajectory__live=True)
@@ -69,8 +71,6 @@ def second_reading(project: m.Project) -> SecondReading | None:
             .annotate(n=Count("pk"))
         )
     )
-    if project.second_reader != SecondReader.JUDGES and not states:
-        return None
     fit = m.SecondPersonFit.objects.filter(project=project).first()
     submitted = m.Assignment.objects.filter(project=project, state=AssignmentState.SUBMITTED, active_ms__gt=0)
     mean = submitted.aggregate(mean=Avg("active_ms"))["mean"]

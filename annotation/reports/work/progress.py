@@ -115,7 +115,7 @@ class ProjectProgress:
 
 
 def progress(*, actor: Actor, project: Project, now: datetime | None = None) -> ProjectProgress:
-    """The progress of a project, for its admins. Four queries and those of the permission, four more where
+    """The progress of a project, for its admins. Three queries and those of the permission, five more where
     judges are the second reader."""
     now = now or timezone.now()
     require(actor, "progress.view", project)
