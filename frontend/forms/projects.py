@@ -67,9 +67,9 @@ class SettingsForm(forms.Form):
         choices=SECOND_READERS,
         initial=SecondReader.PERSON.value,
         help_text=_(
-            "With judges: once 100 trajectories are labelled by two people and three judges, most others need "
-            "one person, and a second where judges doubt the first one’s labels. One in ten goes to two people "
-            "by chance. What is submitted can not be reopened then."
+            "With judges: once 100 trajectories are labelled by two people and three judges, most others "
+            "need one person, and a second where judges doubt the first one’s labels. One in ten goes to two "
+            "people by chance. What is submitted can not be reopened then."
         ),
     )
     claim_limit = forms.IntegerField(
