@@ -38,6 +38,9 @@ _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
 _MAX_PROBLEMS_PER_RECORD: Final = 20
 OCCURS_TWICE: Final = translatable("occurs twice")
 NO_INDEX: Final = translatable("is not a message index")
+NO_STEP: Final = translatable("is not a step: that message is not the assistant’s")
+IN_SEVERAL: Final = translatable("{record} is in several subsets: name one")
+NO_LABEL: Final = translatable("is missing: this step has no label")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +136,15 @@ def counting_lines(stream: BinaryIO, filename: str, errors: FileErrors) -> Itera
 def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | RecordError:
     """One parsed line as a judgement, or why it cannot be one."""
     if not isinstance(value, dict):
-        return RecordError(filename, line, "", "is not a JSON object")
+        return RecordError(filename, line, "", translatable("is not a JSON object"))
     record_id = _record_id(value)
     if record_id is None:
-        reason = "is missing, and so is one of data_source, query_index and sample_index"
+        reason = translatable("is missing, and so is one of data_source, query_index and sample_index")
         return RecordError(filename, line, "record_id", reason)
     for key in ("step_labels", "final_label"):
         if key not in value:
-            return RecordError(filename, line, key, f"is missing from the line of {record_id}")
+            reason = translatable("is missing from the line of {record}", record=record_id)
+            return RecordError(filename, line, key, reason)
     labels = value["step_labels"]
     if not isinstance(labels, dict):
         return RecordError(
@@ -205,19 +209,24 @@ def problems_against(line: LabelLine, steps: Collection[int], filename: str) -> 
     problems = list(line.problems)
     named = {name for name, _ in problems}
     if line.failed:
-        problems.append(("comment", "says that this judgement failed"))
+        problems.append(("comment", translatable("says that this judgement failed")))
     else:
         for index in sorted(line.step_labels.keys() - set(steps)):
-            problems.append((f"step_labels.{index}", "is not a step: that message is not the assistant’s"))
+            problems.append((f"step_labels.{index}", NO_STEP))
         for index in steps:
             if line.step_labels.get(index) not in VALUES and f"step_labels.{index}" not in named:
-                problems.append((f"step_labels.{index}", "is missing: this step has no label"))
+                problems.append((f"step_labels.{index}", NO_LABEL))
         if line.final_label is None and "final_label" not in named:
-            problems.append(("final_label", "is missing: the outcome has no label"))
+            problems.append(("final_label", translatable("is missing: the outcome has no label")))
     return [
-        RecordError(filename, line.line, name, f"{reason} (record {excerpt(line.record_id)})")
+        RecordError(filename, line.line, name, of_record(reason, line))
         for name, reason in problems[:_MAX_PROBLEMS_PER_RECORD]
     ]
+
+
+def of_record(reason: str, line: LabelLine) -> str:
+    """A reason with the record that its line is about."""
+    return translatable("{reason} (of record {record})", reason=reason, record=excerpt(line.record_id))
 
 
 def excerpt(value: Any) -> str:

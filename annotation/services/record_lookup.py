@@ -4,13 +4,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import BinaryIO, NamedTuple, TypeVar
 
+from annotation.core.i18n import translatable
 from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.jsonio.jsonlines import RecordError
-from annotation.core.label_files import LabelFile, LabelLine, excerpt, read_label_lines
+from annotation.core.label_files import IN_SEVERAL, LabelFile, LabelLine, excerpt, read_label_lines
 from annotation.core.text import escape, unescape
 from annotation.models import Project, Step, Trajectory
 
 LOOKUP = 500
+NOT_HERE = translatable("{record} is not in this project")
 
 T = TypeVar("T")
 
@@ -33,7 +35,7 @@ def read_file(stream: BinaryIO, filename: str) -> LabelFile:
 def refuse_nothing(lines: Collection[object] | int, errors: FileErrors) -> None:
     """A file that says nothing at all is an error of it."""
     if not lines and not errors:
-        errors.add(RecordError(errors.filename, 1, "", "there is no label line in this file"))
+        errors.add(RecordError(errors.filename, 1, "", translatable("there is no label line in this file")))
 
 
 def find_trajectories(project: Project, subset: str, record_ids: Iterable[str]) -> dict[str, int | None]:
@@ -63,13 +65,14 @@ def matched_lines(
             yield line, pk
             continue
         several = line.record_id in matches
-        problem = "is in several subsets: name one" if several else "is not in this project"
+        problem = IN_SEVERAL if several else NOT_HERE
         errors.add(record_error(line, problem, errors.filename))
 
 
-def record_error(line: LabelLine, problem: str, filename: str) -> RecordError:
-    """An error of a line's record: its id and the rest of the sentence."""
-    return RecordError(filename, line.line, "record_id", f"{excerpt(line.record_id)} {problem}")
+def record_error(line: LabelLine, problem: str, filename: str, **values: object) -> RecordError:
+    """An error of a line's record: `problem` is a pattern with {record} and the other `values` in it."""
+    reason = translatable(problem, record=excerpt(line.record_id), **values)
+    return RecordError(filename, line.line, "record_id", reason)
 
 
 def steps_of(trajectories: Iterable[int]) -> dict[int, dict[int, StepKey]]:

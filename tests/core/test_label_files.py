@@ -171,7 +171,7 @@ def test_label_file_of_a_finished_labelling_has_no_problems() -> None:
 
 
 def test_label_file_names_everything_that_is_missing_or_wrong_with_its_record() -> None:
-    record = '(record "s:0:1")'
+    record = '(of record "s:0:1")'
     assert against([2, 4, 6]) == [f"step_labels.6: is missing: this step has no label {record}"]
     assert against([2]) == [f"step_labels.4: is not a step: that message is not the assistant’s {record}"]
     assert against([2, 4], final_label=None) == [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -20,8 +22,10 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
 from annotation.language import translated
 from annotation.models import ImportFile, SuggestedLabel, Suggestion
+from annotation.policies import OPERATOR
 from annotation.providers import Failure
 from annotation.providers.http.http_errors import AskedModel, Complaint, refusal
+from annotation.services import label
 from annotation.services.ingest import reaper
 from annotation.services.label.changes import MAX_NOTE, REFUSALS
 from tests import messages
@@ -117,6 +121,41 @@ def test_a_file_that_was_refused_says_why_in_chinese(cast: Cast, browse: Callabl
         for error in told["errors"]:
             assert in_chinese(error["reason"]), error
             assert escape(error["reason"]) in page
+
+
+LINES = {
+    "no labels": {"step_labels": {}},
+    "no step": {"step_labels": {"2": 1, "3": 1, "4": 1}},
+    "no number": {"step_labels": {"x": 1, "2": 3, "4": 1}},
+    "failed": {"step_labels": {"2": None, "4": None}, "comment": "llm_annotate_failed"},
+    "nowhere": {"query_index": 7},
+    "no record": {"query_index": "x"},
+    "no outcome": {"final_label": None},
+    "no key": {"final_label": ...},
+}
+
+
+@pytest.mark.parametrize("changes", LINES.values(), ids=LINES)
+def test_line_of_labels_that_is_refused_says_why_in_chinese(cast: Cast, changes: dict[str, Any]) -> None:
+    """As the page says it at once, and as it is known again where it was stored."""
+    import_records(cast.project, [make_record()])
+    whole = {**make_record(), "step_labels": {"2": 1, "4": 1}, "final_label": 1, **changes}
+    line = {key: value for key, value in whole.items() if value is not ...}
+    with pytest.raises(ImportRefused) as refused:
+        label.import_labels(
+            actor=OPERATOR,
+            project=cast.project,
+            annotator="ann",
+            stream=io.BytesIO(jsonl([line])),
+            filename="bad.jsonl",
+        )
+    with translation.override("zh-hans"):
+        for error in refused.value.report["errors"]:
+            stored = json.loads(json.dumps(error["reason"]))
+            said = translated(error["reason"])
+            assert translated(stored) == said
+            known = re.sub(r"data_source|query_index|sample_index|tiny:0:0|tiny:7:0", "", said)
+            assert in_chinese(known), said
 
 
 def test_an_import_that_died_says_so_in_chinese(cast: Cast, browse: Callable[[str], Client], at) -> None:

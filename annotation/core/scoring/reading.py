@@ -20,11 +20,20 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.jsonio.jsonlines import RecordError
-from annotation.core.label_files import NO_INDEX, OCCURS_TWICE, LabelLine, excerpt, label_lines, moment
+from annotation.core.label_files import (
+    IN_SEVERAL,
+    NO_INDEX,
+    NO_STEP,
+    OCCURS_TWICE,
+    LabelLine,
+    excerpt,
+    label_lines,
+    moment,
+    of_record,
+)
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels, aligned
 
 _REFUSED: Final = frozenset({OCCURS_TWICE, NO_INDEX})
-NO_STEP: Final = translatable("is not a step: that message is not the assistant’s")
 NO_LINES: Final = translatable("there is no prediction in this file")
 
 
@@ -95,8 +104,8 @@ def read_predictions(
         place = places.get(line.record_id)
         if place is None:
             several = line.record_id in places
-            problem = "is in several subsets: name one" if several else _elsewhere(subset)
-            reason = f"{excerpt(line.record_id)} {problem}"
+            record = excerpt(line.record_id)
+            reason = translatable(IN_SEVERAL, record=record) if several else _elsewhere(record, subset)
             (file.errors if several or strict else file.elsewhere).add(
                 RecordError(filename, line.line, "record_id", reason)
             )
@@ -119,8 +128,12 @@ def reasons_json(line: LabelLine, indexes: list[int]) -> bytes:
     return canonical_json({key: value for key, value in said.items() if value})
 
 
-def _elsewhere(subset: str) -> str:
-    return f"is not in the subset {excerpt(subset)} of this release" if subset else "is not in this release"
+def _elsewhere(record: str, subset: str) -> str:
+    if not subset:
+        return translatable("{record} is not in this release", record=record)
+    return translatable(
+        "{record} is not in the subset {subset} of this release", record=record, subset=excerpt(subset)
+    )
 
 
 def _places(released: ReleasedLabels, subset: str) -> Mapping[str, int | None]:
@@ -160,9 +173,8 @@ def _take(file: PredictionFile, line: LabelLine, place: int, indexes: list[int])
 
 
 def _wrong(filename: str, line: LabelLine, extra: list[int]) -> Iterator[RecordError]:
-    of_record = f"(record {excerpt(line.record_id)})"
     for name, reason in line.problems:
         if reason in _REFUSED:
-            yield RecordError(filename, line.line, name, f"{reason} {of_record}")
+            yield RecordError(filename, line.line, name, of_record(reason, line))
     for index in extra:
-        yield RecordError(filename, line.line, f"step_labels.{index}", f"{NO_STEP} {of_record}")
+        yield RecordError(filename, line.line, f"step_labels.{index}", of_record(NO_STEP, line))

@@ -47,6 +47,8 @@ from .import_rows import (
 )
 
 SLUG_SHOWN = 100
+NO_PLACE = translatable("{record} cannot take these labels: all places at this trajectory are taken")
+OTHER_LABELS = translatable("{record} has other or unfinished labels of {name} already")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,15 +204,13 @@ def _check(
             wrong = problems_against(line, list(steps[pk]), filename)
             checked.errors.extend(wrong)
             if pk not in own:
-                no_place = "cannot take these labels: all places at this trajectory are taken"
-                error = record_error(line, no_place, filename)
+                error = record_error(line, NO_PLACE, filename)
                 if not places[pk].free:
                     checked.errors.add(error)
                 if not checked.errors:
                     spool.add(_prepared(pk, line, list(steps[pk].values()), places[pk].rules, error))
             elif not wrong and own[pk].labels != (dict(line.step_labels), line.final_label):
-                problem = f"has other or unfinished labels of {labeller.name} already"
-                checked.errors.add(record_error(line, problem, filename))
+                checked.errors.add(record_error(line, OTHER_LABELS, filename, name=labeller.name))
             elif own[pk].half:
                 checked.halves.append(Opened(pk, own[pk].assignment, len(steps[pk])))
     refuse_nothing(checked.lines, checked.errors)

@@ -32,6 +32,7 @@ from .judge_disagreement import renew_doubt
 
 STORED_AT_ONCE = 25
 MAX_SOURCE = 255
+OTHER_SUGGESTION = translatable("{record} has another suggestion of {name} already")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +148,7 @@ def import_suggestions(
     for line, pk in matched_lines(file.lines.values(), matches, errors):
         read = _read(pk, line, steps[pk])
         if not checked.take(read, stored.get(pk)):
-            problem = f"has another suggestion of {judge_name.strip()} already"
-            errors.add(record_error(line, problem, filename))
+            errors.add(record_error(line, OTHER_SUGGESTION, filename, name=judge_name.strip()))
     if errors:
         raise errors.refusal()
     try:

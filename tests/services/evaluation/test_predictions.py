@@ -117,8 +117,8 @@ def test_predictions_of_what_is_not_there_are_refused_line_by_line(resolved: Cas
         (line(0), line(1, {"2": 1, "3": 1, "x": 0, "4": 1, "6": 1}), {"record_id": "tiny:2:0"}),
     )
     assert found == [
-        '2: step_labels."x": is not a message index (record "tiny:1:0")',
-        '2: step_labels.3: is not a step: that message is not the assistant’s (record "tiny:1:0")',
+        '2: step_labels."x": is not a message index (of record "tiny:1:0")',
+        '2: step_labels.3: is not a step: that message is not the assistant’s (of record "tiny:1:0")',
         "3: step_labels: is missing from the line of tiny:2:0",
     ]
 
