@@ -109,6 +109,16 @@ class MessageWindow(Query):
     )
 
 
+class TrajectoryQuery(MessageWindow):
+    """A part of a trajectory's messages, and whether what they say comes once."""
+
+    once = serializers.BooleanField(
+        default=False,
+        help_text="Half the size: `parts` is empty where its one text is `content`, and `arguments` is null "
+        "where `arguments_raw` parses.",
+    )
+
+
 class Part(Output):
     """A piece of a message: text, an image as a data URI, or anything else as JSON text."""
 

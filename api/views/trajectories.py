@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -19,6 +19,7 @@ from rest_framework.response import Response
 from annotation.core.bounds import MAX_INT
 from annotation.core.errors import Conflict
 from annotation.core.text import escape, unescape
+from annotation.core.trajectories.messages import Message
 from annotation.core.trajectories.step_costs import cost_of, total
 from annotation.core.vocabulary import REASON_CODES
 from annotation.models import Tag, Trajectory
@@ -131,9 +132,11 @@ def window(view: View) -> range:
     return range(first, first + query["messages_limit"] if "messages_limit" in query else MAX_INT)
 
 
-def shape(row: Trajectory, access: FieldAccess, read: Transcript, part: range) -> dict[str, Any]:
+def shape(
+    row: Trajectory, access: FieldAccess, read: Transcript, part: range, *, once: bool = False
+) -> dict[str, Any]:
     """A trajectory as the API sends it, with a part of its messages. What the viewer may not see is not in
-    `read` already."""
+    `read` already. `once`: nothing is said a second time in another form."""
     answers = {
         index: {"message_index": message, "position": position}
         for index, (message, position) in read.results.items()
@@ -156,8 +159,11 @@ def shape(row: Trajectory, access: FieldAccess, read: Transcript, part: range) -
                 "role": message.role,
                 "is_step": message.role == "assistant",
                 "content": message.content,
-                "parts": [asdict(part) for part in message.parts],
-                "tool_calls": [asdict(call) for call in message.tool_calls],
+                "parts": [] if once and _is_content(message) else [asdict(part) for part in message.parts],
+                "tool_calls": [
+                    asdict(replace(call, arguments=None) if once and call.arguments_raw else call)
+                    for call in message.tool_calls
+                ],
                 "tool_call_id": message.tool_call_id,
                 "name": message.name,
                 "answers": answers.get(message.index),
@@ -172,13 +178,18 @@ def shape(row: Trajectory, access: FieldAccess, read: Transcript, part: range) -
     }
 
 
+def _is_content(message: Message) -> bool:
+    """Whether the parts of a message say no more than its content."""
+    return [(part.kind, part.text) for part in message.parts] == [("text", message.content)]
+
+
 class OneTrajectory(View):
     """`/trajectories/<id>/`"""
 
     noun = "trajectories"
 
     @extend_schema(
-        summary="Read a trajectory", parameters=[shapes.MessageWindow], responses=shapes.Trajectory
+        summary="Read a trajectory", parameters=[shapes.TrajectoryQuery], responses=shapes.Trajectory
     )
     def get(self, request: Request, pk: int) -> Response:
         """Its messages, tools and task, as far as one may see them: annotators from their claim on,
@@ -186,7 +197,9 @@ class OneTrajectory(View):
         (`messages_from`, `messages_limit`)."""
         row = _found(self, pk)
         access = field_access(self.user, row)
-        return Response(shape(row, access, transcript(trajectory=row, access=access), window(self)))
+        once = self.query(shapes.TrajectoryQuery)["once"]
+        read = transcript(trajectory=row, access=access)
+        return Response(shape(row, access, read, window(self), once=once))
 
 
 class Labelled(View):

@@ -170,3 +170,22 @@ def test_admins_tag_trajectories_and_filter_by_tag(by: Callers, cast: Cast) -> N
     refused(by.ann.post(url, {"trajectories": [first], "add": "a"}), 403)
     assert by.admin.delete(f"/tags/{tag['id']}/").status_code == 204
     assert ok(by.admin.get(LIST))["results"][0]["tags"] == []
+
+
+def test_trajectory_says_everything_once_to_who_asks_for_it_and_is_half_as_large(by, cast):
+    record = make_record(steps=2)
+    large = {"role": "assistant", "content": "x" * 100_000, "tool_calls": []}
+    asked = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "f", "arguments": json.dumps({"q": "y" * 100_000})},
+    }
+    record["messages"] += [large, {**large, "content": None, "tool_calls": [asked]}]
+    (row,) = import_records(cast.project, [record])
+    whole, once = (by.admin.get(f"/trajectories/{row.pk}/{query}") for query in ("", "?once=true"))
+    assert len(once.content) < 0.55 * len(whole.content)
+    text, call = (once.json()["messages"][index] for index in (-2, -1))
+    assert (text["content"], text["parts"]) == ("x" * 100_000, [])
+    assert call["tool_calls"][0]["arguments"] is None and call["tool_calls"][0]["parsed"]
+    assert json.loads(call["tool_calls"][0]["arguments_raw"]) == {"q": "y" * 100_000}
+    assert whole.json()["messages"][-2]["parts"][0]["text"] == "x" * 100_000
