@@ -18,7 +18,7 @@ from .history_entries import HistoryEntry, HistoryReader, Place, entries
 
 def history(*, actor: User, trajectory: Trajectory, place: Place) -> tuple[list[HistoryEntry], bool]:
     """The history of a place, the oldest first; and whether it tells of others' labels. A constant number of
-    queries: at most 23.
+    queries: at most 25.
 
     `trajectory` comes with its project, subset and task.
     """
