@@ -21,6 +21,7 @@ from bench import (
     labels,
     leaderboard,
     logs,
+    prediction_powered,
     ranks,
     records,
     releases,
@@ -46,11 +47,20 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "leaderboard": leaderboard.run,
     "intervals": intervals.run,
     "ranks": ranks.run,
+    "prediction_powered": prediction_powered.run,
     "audits": audits.run,
     "second_person": second_person.run,
     "workbench": workbench.run,
 }
-ON_SQLITE: Final = ("leaderboard", "intervals", "ranks", "audits", "second_person", "workbench")
+ON_SQLITE: Final = (
+    "leaderboard",
+    "intervals",
+    "ranks",
+    "prediction_powered",
+    "audits",
+    "second_person",
+    "workbench",
+)
 
 
 def say(sentence: str) -> None:

@@ -15,7 +15,9 @@ class ReleaseOutline(models.Model):
     core.releases.details.ReleasedDetails. `baseline` and `stacked` are packed predictions that are fitted on
     the release (services.evaluate): those of the trained baseline, and of all models together. NULL: to be
     fitted; empty: cannot be. `method` is the version of what is fitted; until `fit_again_at` nobody else
-    needs to begin. `blind` are the blind labellings (core.scoring.blind); NULL: not read yet.
+    needs to begin. `blind` are the blind labellings (core.scoring.blind); NULL: not read yet. `unlabelled`
+    are the trajectories of the unlabelled part that the manifest names, packed as `labels` but without a
+    label; empty: there is none.
     """
 
     release = models.OneToOneField(
@@ -28,6 +30,7 @@ class ReleaseOutline(models.Model):
     method = models.CharField(max_length=20, blank=True)
     fit_again_at = models.DateTimeField(null=True)
     blind = models.BinaryField(null=True)
+    unlabelled = models.BinaryField(null=True)
 
     def __str__(self) -> str:
         return f"outline of {self.release_id}"
@@ -39,7 +42,9 @@ class PredictionSet(models.Model):
     `labels` are packed, in the order of the release (core.scoring.labels.Predictions); `recalibrated` are the
     same after recalibration, as ReleaseOutline keeps what is fitted. `prompt_version`, `judged_on` and `cost`
     (US dollars, of the whole set) are what its importer says of it. `judge` is the judge of the project whose
-    suggestions these are, if they are one's.
+    suggestions these are, if they are one's. `unlabelled` are its labels for the release's unlabelled part,
+    if it has any; `powered` are its sums under the stack of judges (core.scoring.prediction_powered), NULL
+    and empty as with what ReleaseOutline keeps.
     """
 
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="prediction_sets")
@@ -53,6 +58,8 @@ class PredictionSet(models.Model):
     record_count = models.PositiveIntegerField()
     labels = models.BinaryField()
     recalibrated = models.BinaryField(null=True)
+    unlabelled = models.BinaryField(null=True)
+    powered = models.BinaryField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )

@@ -76,7 +76,8 @@ class PredictionUpload(PredictionOptions):
 class PredictionImport(Output):
     """The result of an import. `created` and `unchanged` count records; `missing`, `invalid` and `failed`
     count what the file holds, stored now or before; `superseded` lines that a newer one replaced; `elsewhere`
-    lines about records that the release lacks, left out."""
+    lines about records that the release lacks, left out; `unlabelled` records of its unlabelled part, stored
+    now or before."""
 
     prediction_set = PredictionSet()
     created = serializers.IntegerField()
@@ -86,6 +87,7 @@ class PredictionImport(Output):
     failed = serializers.IntegerField()
     superseded = serializers.IntegerField()
     elsewhere = serializers.IntegerField()
+    unlabelled = serializers.IntegerField()
 
 
 class JudgeToScore(Input):

@@ -16,9 +16,12 @@ from frontend.pages.evaluation.evaluation import names_at
 from frontend.pages.evaluation.leaderboard_pairs import pairs_of
 from frontend.templatetags.tristep import percent
 from tests import people
+from tests.fixtures.judges import make_imported_judge
+from tests.fixtures.resolved_tasks import make_resolved_tasks
 from tests.fixtures.shared_rows import shared_rows
 from tests.services.predicting import bring, content, line
 from tests.services.rechecking import claim_as_reader
+from tests.suggesting import suggest as suggests
 
 
 @shared_rows
@@ -271,3 +274,39 @@ def test_pairs_that_do_not_hold_with_so_many_wrong_labels_are_grey():
     board.pairs = (pair(None),)
     (found,) = pairs_of(board, {"with": "B"})["rows"]
     assert not found.holds and found.pair.low == pytest.approx(0.1)
+
+
+def test_figures_with_judges_labels_are_a_choice_with_what_they_are_worth_and_no_rank(browse, cast, at, text):
+    rows = make_resolved_tasks(cast, tasks=22, spare=20)
+    judges = [make_imported_judge(cast.project, name) for name in ("One", "Two")]
+    for place, row in enumerate(rows):
+        for judge in judges:
+            suggests(judge, row, [1, -1 if row.sample_index and place % 3 else 1, 1])
+    made = service.freeze(actor=cast.admin, project=cast.project, version="1.0")
+    for model, misses in (("Sage<b>", 5), ("Bold", 7)):
+        said = [1 if not row.sample_index or place % misses == 0 else -1 for place, row in enumerate(rows)]
+        bring(
+            cast,
+            made,
+            *(
+                {
+                    "record_id": row.record_id,
+                    "step_labels": {"2": 1, "4": middle, "6": 1},
+                    "final_label": middle,
+                }
+                for row, middle in zip(rows, said, strict=True)
+            ),
+            model=model,
+        )
+    bring(
+        cast, made, {"record_id": rows[0].record_id, "step_labels": {"2": 1}, "final_label": 1}, model="Once"
+    )
+    client, address = browse("judith"), at("leaderboard", "bench", "1.0")
+    assert "they are being worked out" in text(client.get(address + "?powered=1"))
+    evaluate.fit_release(release_id=made.pk)
+    page = text(client.get(address + "?powered=1"))
+    assert "Trajectories in the unlabelled part of this release: 20." in page
+    assert "22 tasks, worth" in page and "Sage&lt;b&gt;" in page
+    assert "there are no predictions for all of the release" in page and "Differences of neighbours" in page
+    assert "at least 100 tasks with people’s labels" in page and "Rank" not in page
+    assert "tasks, worth" not in text(client.get(address))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -156,6 +156,14 @@ class ReleasedLabels:
             self.value[steps],
         )
 
+    def joined(self, more: ReleasedLabels) -> ReleasedLabels:
+        """These records and then others, which have the same subsets and go on with the numbers of tasks."""
+        later = replace(more, record=self.n_records + more.record)
+        both: dict[str, Any] = {name: getattr(self, name) + getattr(more, name) for name in _TEXTS}
+        for name in _ARRAYS:
+            both[name] = np.concatenate([getattr(self, name), getattr(later, name)])
+        return replace(self, **both)
+
     def packed(self) -> bytes:
         """The labels in few bytes, for `unpacked`."""
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
@@ -208,6 +216,11 @@ class Predictions:
             self.there[records],
             self.failed[records],
         )
+
+    def joined(self, more: Predictions) -> Predictions:
+        """These predictions and then those for other records (ReleasedLabels.joined)."""
+        names = ("steps", "outcome", "there", "failed")
+        return Predictions(*(np.concatenate([getattr(self, name), getattr(more, name)]) for name in names))
 
     def packed(self) -> bytes:
         """The predictions in few bytes, for `unpacked`."""

@@ -13,7 +13,7 @@ both the stack errs alike (T. Zrnic and E. J. Candès, "Cross-prediction-powered
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -32,8 +32,12 @@ from annotation.core.scoring.recalibration import (
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import VALUES
 
+VERSION: Final = "1"
+"""Changes with every change of what comes out."""
 FEWEST_JUDGES: Final = 2
 FEWEST_TASKS: Final = 2
+TINY: Final = 1e-6
+"""The least probability by which a label is judged that came all the same."""
 LEAST_DOUBT: Final = 0.02
 """A judge is believed to be wrong in one of fifty cases at least, whatever it says of itself."""
 
@@ -49,14 +53,24 @@ class JudgeLabels:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The probabilities of −1, 0, +1 of each step, (S, 3), and of each outcome, (R, 3). Rows sum to 1."""
+    """The probabilities of −1, 0, +1 of each step, (S, 3), and of each outcome, (R, 3). Rows sum to 1.
+    `tells`: judges tell more of labelled steps than where these stand does."""
 
     steps: FloatArray
     outcome: FloatArray
+    tells: bool = True
+
+    def only(self, known: ReleasedLabels, records: BoolArray) -> Stack:
+        """Those of some records (R,)."""
+        return replace(self, steps=self.steps[records[known.record]], outcome=self.outcome[records])
 
     def right_steps(self, labels: Labels | IntArray) -> FloatArray:
         """The probability that each label of a step is right, (S,); 0 where there is none."""
         return _of_label(self.steps, labels)
+
+    def right_outcomes(self, labels: Labels | IntArray) -> FloatArray:
+        """The same of outcomes, (R,)."""
+        return _of_label(self.outcome, labels)
 
     def expected_wrong(self, known: ReleasedLabels) -> FloatArray:
         """The expected number of steps whose label in `known` is wrong, by record: (R,)."""
@@ -77,11 +91,12 @@ def stack(known: ReleasedLabels, judges: Sequence[JudgeLabels], labelled: BoolAr
     fold_of[known.task[labelled]] = deal(known.task[labelled], seed=SEED)
     strength = STRENGTH / len(judges)
     by_record = fold_of[known.task]
-    steps = _told(
-        _step_columns(known, judges), known.value, labelled[known.record], by_record[known.record], strength
-    )
+    own, fold = labelled[known.record], by_record[known.record]
+    steps = _told(_step_columns(known, judges), known.value, own, fold, strength)
+    alone = _told(_step_columns(known, []), known.value, own, fold, STRENGTH)
+    tells = _more(steps[own], alone[own], known.value[own], known.task[known.record[own]])
     outcome = _told(_outcome_columns(known, judges), known.outcome, labelled, by_record, strength)
-    return Stack(steps, outcome)
+    return Stack(steps, outcome, tells)
 
 
 def _told(
@@ -94,6 +109,16 @@ def _told(
         told = probabilities(features[taught], value[taught], features[asked], strength)
         found[asked] += np.where(unseen[asked, None], told / folds, told)
     return found
+
+
+def _more(told: FloatArray, alone: FloatArray, value: IntArray, task: IntArray) -> bool:
+    """Whether the first probabilities (n, 3) are better by log-loss, by more than a standard error over
+    tasks."""
+    right = np.arange(len(value)), value - VALUES[0]
+    gain = np.log(np.maximum(told[right], TINY)) - np.log(np.maximum(alone[right], TINY))
+    tasks, place = np.unique(task, return_inverse=True)
+    by_task = np.bincount(place, gain)
+    return bool(by_task.mean() > by_task.std(ddof=1) / np.sqrt(len(tasks)))
 
 
 def _step_columns(known: ReleasedLabels, judges: Sequence[JudgeLabels]) -> FloatArray:

@@ -53,6 +53,7 @@ class Command(OperatorCommand):
                 (result.invalid, "invalid label", ""),
                 (result.failed, "failed judgement", ""),
                 (result.superseded, "line", " replaced by a newer one"),
+                (result.unlabelled, "record", " of the unlabelled part"),
                 (result.elsewhere, "line", " about records that the release lacks, left out"),
             )
             wrong = "".join(f", {counted(n, noun)}{rest}" for n, noun, rest in counts if n)

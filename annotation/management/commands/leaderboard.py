@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.core.figures.measure import MIN_TASKS
+from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.management.base import OperatorCommand, add_release, counted, find_release, measure_text
 from annotation.policies import OPERATOR
@@ -14,6 +14,7 @@ from annotation.reports.evaluation.leaderboard import (
     as_json,
     leaderboard,
 )
+from annotation.reports.evaluation.powered_board import PoweredBoard
 
 SHOWN = {
     "step_accuracy": "StepAcc",
@@ -22,6 +23,7 @@ SHOWN = {
     "exact_match": "exact match",
     "kappa": "κ",
 }
+POWERED = {**SHOWN, "outcome_accuracy": "outcome"}
 
 
 class Command(OperatorCommand):
@@ -42,6 +44,8 @@ class Command(OperatorCommand):
             few = too_few_tasks(row.overall.scores for row in board.rows)
             if few is not None:
                 self.stdout.write(f"Tasks: {few}. Intervals and ranks need at least {MIN_TASKS}.")
+            if board.powered.rows:
+                self._powered(board.powered)
         pending = " Recalibrated figures are still being worked out." if board.pending else ""
         self.summary(f"{counted(len(board.models), 'model')} on release {release.version}.{pending}")
 
@@ -52,6 +56,16 @@ class Command(OperatorCommand):
             self._recalibrated(row.recalibrated.overall)
         for name, cell in row.subsets.items() if len(row.subsets) > 1 else ():
             self._cell(name, cell)
+
+    def _powered(self, board: PoweredBoard) -> None:
+        more = counted(board.records, "unlabelled trajectory")
+        self.stdout.write(f"with judges' labels of {more}, not ranked")
+        for row in board.rows:
+            self.stdout.write(f"  {row.model}{': ' + row.reason if row.reason else ''}")
+            for name, one in row.figures.items():
+                measure = Measure(one.value, one.tasks, interval=one.interval)
+                worth = "" if one.worth is None else f"  {one.tasks} tasks, worth {one.worth:.0f}"
+                self.stdout.write(f"    {POWERED[name]:<12}{measure_text(measure)}{worth}")
 
     def _recalibrated(self, cell: RecalibratedCell) -> None:
         self.stdout.write("  recalibrated")

@@ -30,6 +30,7 @@ from .outside_numbers import (
     outside_numbers,
     policy_figures,
 )
+from .powered_board import PoweredBoard, powered_board
 from .seen_judges import seen_sets
 
 
@@ -145,7 +146,8 @@ class Leaderboard:
     prediction sets of judges whose suggestions annotators had seen, by pk; `pairs` of the models that predict
     something of every subset, from 20 tasks on. `pending`: something that is fitted is not there
     yet. `human_known`: it has been looked up whether two people labelled blind. `outside`: numbers of models
-    that come from elsewhere; `policy_models`: those whose trajectories the release holds."""
+    that come from elsewhere; `policy_models`: those whose trajectories the release holds; `powered`: the
+    models' prediction-powered figures."""
 
     release: Release
     subsets: tuple[str, ...]
@@ -160,6 +162,7 @@ class Leaderboard:
     human_known: bool
     outside: tuple[OutsideNumbers, ...]
     policy_models: tuple[ModelSuccess, ...]
+    powered: PoweredBoard
 
     def values(self, name: str, subset: str = "") -> dict[str, float]:
         """A figure of every model that has it on a subset (all: "")."""
@@ -220,6 +223,7 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
     overall = parts[0] if len(parts) == 1 else _overall(released, counted)
     rows = [_row(released, at, one, overall[at], parts) for at, one in enumerate(everybody)]
     models = sorted((row for row in rows if row.row is not None), key=_best_first)
+    said = {one.name: one.said for one in found.models}
     return Leaderboard(
         release,
         released.subsets,
@@ -233,6 +237,12 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
         found.turns is not None,
         outside_numbers(release),
         model_successes(released),
+        powered_board(
+            release,
+            released,
+            found.unlabelled,
+            [(row.row, said[row.name]) for row in models if row.row is not None],
+        ),
     )
 
 
@@ -385,6 +395,7 @@ def as_json(board: Leaderboard) -> dict[str, Any]:
         "blind_human": None if human is None else {**human.as_json(), "labellings": board.labellings},
         "pending": board.pending,
         "pairs": [pair.as_json() for pair in board.pairs],
+        "prediction_powered": board.powered.as_json(),
         "outside_numbers": [
             {
                 "title": one.title,

@@ -49,7 +49,7 @@ class LeaderboardEntry:
 class LeaderboardEntries:
     """`models` by name, then `others`: the stacked judge and the baselines. `turns`: the blind labellings
     (core.scoring.blind), None as long as nobody has looked for them; `readers`: who gave each. `pending`:
-    something is still to be fitted."""
+    something is still to be fitted. `unlabelled`: the unlabelled part, None likewise."""
 
     released: ReleasedLabels
     models: list[LeaderboardEntry]
@@ -57,6 +57,7 @@ class LeaderboardEntries:
     turns: list[Predictions] | None
     pending: bool
     readers: list[Readers] | None = None
+    unlabelled: ReleasedLabels | None = None
 
 
 def entries(release: Release) -> LeaderboardEntries:
@@ -86,12 +87,13 @@ def entries(release: Release) -> LeaderboardEntries:
     ]
     # what has neither predictions nor an outline is fitted by nobody
     pending = (index.kept or bool(rows)) and (
-        None in (index.baseline, index.stacked, index.blind) or any(row.recalibrated is None for row in rows)
+        None in (index.baseline, index.stacked, index.blind, index.unlabelled)
+        or any(None in (row.recalibrated, row.powered) for row in rows)
     )
     turns = None if index.blind is None else read_blind(index.blind, released)
     # before this method, nobody's number was kept
     readers = read_readers(index.blind, released) if turns is not None and index.fitted else None
-    return LeaderboardEntries(released, models, others, turns, pending, readers)
+    return LeaderboardEntries(released, models, others, turns, pending, readers, index.unlabelled)
 
 
 def _covered(released: ReleasedLabels, said: Predictions) -> frozenset[int]:

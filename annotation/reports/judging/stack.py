@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 from django.db.models import Exists, OuterRef, Q, Subquery, Value
@@ -81,25 +82,31 @@ def material(
     rows_ = m.Judge.objects.filter(project=project, suggestions__isnull=False).order_by("pk").distinct()
     asked = rows_ if judges is None else rows_.filter(pk__in=judges)
     labels = {
-        pk: _labels_of(pk, known, place, place_of_step, only) for pk in asked.values_list("pk", flat=True)
+        pk: labels_of(pk, known, place, place_of_step, only) for pk in asked.values_list("pk", flat=True)
     }
     return StackMaterial(known, labelled, trajectory, labels)
 
 
-def _labels_of(
+def labels_of(
     judge: int,
     known: ReleasedLabels,
     place: Mapping[int, int],
     place_of_step: Mapping[int, int],
-    only: Collection[int] | None,
+    only: Collection[int] | None = None,
+    until: datetime | None = None,
 ) -> JudgeLabels:
+    """What a judge has said, of some trajectories or up to a moment, of records, whose trajectories and steps (pks) have these
+    places. Two queries."""
     said, probability = Predictions.none(known), np.full(known.n_steps, np.nan)
-    outcomes = m.Suggestion.objects.filter(judge=judge).order_by()
-    labels = m.SuggestedLabel.objects.filter(suggestion__judge=judge, value__isnull=False).order_by()
+    suggestions = m.Suggestion.objects.filter(judge=judge).order_by("pk")
+    labels = m.SuggestedLabel.objects.filter(suggestion__judge=judge, value__isnull=False).order_by("pk")
     if only is not None:
-        outcomes = outcomes.filter(trajectory__in=only)
+        suggestions = suggestions.filter(trajectory__in=only)
         labels = labels.filter(suggestion__trajectory__in=only)
-    for trajectory, outcome in outcomes.values_list("trajectory", "outcome").iterator():
+    if until is not None:
+        suggestions = suggestions.filter(created_at__lt=until)
+        labels = labels.filter(suggestion__created_at__lt=until)
+    for trajectory, outcome in suggestions.values_list("trajectory", "outcome").iterator():
         if trajectory in place:
             at = place[trajectory]
             said.there[at], said.outcome[at] = True, MISSING if outcome is None else outcome

@@ -8,23 +8,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from annotation.core.baseline import training
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.releases.details import ReleasedDetails, answer_digest
-from annotation.core.scoring import Predictions, ReleasedLabels, blind, recalibration
+from annotation.core.scoring import Predictions, ReleasedLabels, blind, recalibration, stack
 from annotation.models import PredictionSet, Release, ReleaseOutline, ReleaseRecord
 
 RECORDS_AT_ONCE = 100
-METHOD: Final = f"{recalibration.VERSION} {training.METHOD} {blind.VERSION}"
+METHOD: Final = f"{recalibration.VERSION} {stack.VERSION} {training.METHOD} {blind.VERSION}"
 """Changes with every change of what comes out of a fit: what was kept before is fitted again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseIndex:
     """The labels of a release; what is fitted on it, as it is stored (core.scoring.fitted), None as long as
-    it is not; whether that is of the present method; the blind labellings (core.scoring.blind); and whether
-    all this comes from an outline that is `kept`."""
+    it is not; whether that is of the present method; the blind labellings (core.scoring.blind); whether all
+    this comes from an outline that is `kept`; and the unlabelled part, None as long as it is not read."""
 
     released: ReleasedLabels
     baseline: bytes | memoryview | None = None
@@ -32,6 +34,7 @@ class ReleaseIndex:
     fitted: bool = False
     blind: bytes | memoryview | None = None
     kept: bool = False
+    unlabelled: ReleasedLabels | None = None
 
 
 def released_labels(release: Release) -> ReleasedLabels:
@@ -47,9 +50,25 @@ def outline(release: Release) -> ReleaseIndex:
     if kept is None:
         return ReleaseIndex(ReleasedLabels.of(records(release)))
     released = ReleasedLabels.unpacked(bytes(kept.labels))
+    more = None if kept.unlabelled is None else unpacked_part(kept.unlabelled, released)
     if kept.method != METHOD:
-        return ReleaseIndex(released, blind=kept.blind, kept=True)
-    return ReleaseIndex(released, kept.baseline, kept.stacked, fitted=True, blind=kept.blind, kept=True)
+        return ReleaseIndex(released, blind=kept.blind, kept=True, unlabelled=more)
+    return ReleaseIndex(
+        released,
+        kept.baseline,
+        kept.stacked,
+        fitted=True,
+        blind=kept.blind,
+        kept=True,
+        unlabelled=more,
+    )
+
+
+def unpacked_part(stored: bytes | memoryview, released: ReleasedLabels) -> ReleasedLabels:
+    """The unlabelled part of a release as its outline keeps it; without a record where there is none."""
+    if not stored:
+        return released.only(np.zeros(released.n_records, dtype=bool))
+    return ReleasedLabels.unpacked(bytes(stored))
 
 
 def answers(release: Release) -> tuple[str, ...]:
@@ -86,3 +105,14 @@ def parsed_record(record_id: str, body: bytes | memoryview) -> dict[str, Any]:
 def predictions(released: ReleasedLabels, rows: Sequence[PredictionSet]) -> list[Predictions]:
     """The predictions of these sets of the release."""
     return [Predictions.unpacked(bytes(row.labels), released) for row in rows]
+
+
+def predictions_of_both(
+    released: ReleasedLabels, more: ReleasedLabels, row: PredictionSet | None
+) -> Predictions:
+    """A set's predictions for a release and its unlabelled part; none without a set."""
+    if row is None:
+        return Predictions.none(released.joined(more))
+    own = Predictions.unpacked(bytes(row.labels), released)
+    stored = row.unlabelled
+    return own.joined(Predictions.unpacked(bytes(stored), more) if stored else Predictions.none(more))

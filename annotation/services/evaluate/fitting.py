@@ -28,6 +28,7 @@ from annotation.core.scoring.fitted import kept
 from annotation.core.scoring.recalibration import recalibrated, stacked
 from annotation.core.seed import SEED
 from annotation.models import PredictionSet, Release, ReleaseOutline
+from annotation.reports.evaluation.powered import both_parts, soft_sums
 from annotation.reports.shared import release_labels as report
 from annotation.reports.shared.release_labels import METHOD
 
@@ -49,7 +50,7 @@ def ask_to_fit(*, release: Release, changed: PredictionSet | None = None, put_of
     anew. Part of the transaction that changes them. When `put_off`, the caller fits after the last of several
     changes; should it not, the sweep does."""
     if changed is not None:
-        PredictionSet.objects.filter(pk=changed.pk).update(recalibrated=None)
+        PredictionSet.objects.filter(pk=changed.pk).update(recalibrated=None, powered=None)
     until = timezone.now() + PATIENCE
     ReleaseOutline.objects.filter(release=release).update(stacked=None, fit_again_at=until)
     if not put_off:
@@ -62,9 +63,15 @@ def is_fitted(release: Release) -> bool:
 
 
 def _unfitted() -> QuerySet[ReleaseOutline]:
-    pending = PredictionSet.objects.filter(release=OuterRef("pk"), recalibrated=None)
+    of_release = PredictionSet.objects.filter(release=OuterRef("pk"))
+    pending = of_release.filter(Q(recalibrated=None) | Q(powered=None))
     return ReleaseOutline.objects.filter(
-        Q(baseline=None) | Q(stacked=None) | Q(blind=None) | ~Q(method=METHOD) | Exists(pending)
+        Q(baseline=None)
+        | Q(stacked=None)
+        | Q(blind=None)
+        | Q(unlabelled=None)
+        | ~Q(method=METHOD)
+        | Exists(pending)
     )
 
 
@@ -115,12 +122,18 @@ def _fit(release_id: uuid.UUID) -> None:
     rows = list(PredictionSet.objects.filter(release=release).order_by("model"))
     predictions = report.predictions(released, rows)
     fitted = {
-        row.pk: kept(recalibrated(released, prediction))
+        row.pk: {"recalibrated": kept(recalibrated(released, prediction))}
         for row, prediction in zip(rows, predictions, strict=True)
         if anew or row.recalibrated is None
     }
+    if anew or any(row.powered is None for row in rows):
+        # of one stack each, whatever has become of judges since
+        for row, sums in zip(rows, soft_sums(release, both_parts(release, released), rows), strict=True):
+            fitted.setdefault(row.pk, {})["powered"] = b"" if sums is None else sums.packed()
     together = _stacked(released, predictions) if anew or fitted or outline.stacked is None else None
     _write(release, rows, fitted, together, anew)
+    if outline.unlabelled is None:
+        keep_unlabelled(release, released)
     keep_outline(release)  # with the answers that best-of-N counts
     if outline.blind is None:
         blind = packed_blind(released, report.records(release))
@@ -130,6 +143,17 @@ def _fit(release_id: uuid.UUID) -> None:
         ReleaseOutline.objects.filter(release=release, method=METHOD).update(baseline=made)
 
 
+def keep_unlabelled(release: Release, released: ReleasedLabels) -> ReleasedLabels:
+    """The unlabelled part of a release, kept beside its outline after the first time."""
+    row, _made = ReleaseOutline.objects.get_or_create(release=release, defaults={"labels": released.packed()})
+    if row.unlabelled is not None:
+        return report.unpacked_part(row.unlabelled, released)
+    part = both_parts(release, released).unlabelled
+    # who does so at the same time writes the same
+    ReleaseOutline.objects.filter(release=release).update(unlabelled=part.packed() if part.n_records else b"")
+    return part
+
+
 def _stacked(released: ReleasedLabels, predictions: Sequence[Predictions]) -> bytes:
     """The stack of several models; of one model alone, it would be that one recalibrated."""
     return kept(stacked(released, predictions) if len(predictions) > 1 else None)
@@ -137,14 +161,18 @@ def _stacked(released: ReleasedLabels, predictions: Sequence[Predictions]) -> by
 
 @transaction.atomic
 def _write(
-    release: Release, rows: list[PredictionSet], fitted: dict[int, bytes], together: bytes | None, anew: bool
+    release: Release,
+    rows: list[PredictionSet],
+    fitted: dict[int, dict[str, bytes]],
+    together: bytes | None,
+    anew: bool,
 ) -> None:
     """Store fitted labels, as far as the predictions are still those that they were fitted with."""
     outline = ReleaseOutline.objects.select_for_update(no_key=True).get(release=release)
     for row in rows:
         if row.pk in fitted:
             same = PredictionSet.objects.filter(pk=row.pk, updated_at=row.updated_at)
-            same.update(recalibrated=fitted[row.pk])
+            same.update(**fitted[row.pk])
     present = PredictionSet.objects.filter(release=release).values_list("pk", "updated_at")
     if anew:
         outline.method, outline.baseline = METHOD, None

@@ -20,16 +20,30 @@ from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 from annotation.reports.shared import release_labels as report
 
-from .store import REASONS_AT_ONCE, PredictionSetDetails, Reasons, checked, model_name, packed_reasons, store
+from .fitting import keep_unlabelled
+from .store import (
+    REASONS_AT_ONCE,
+    PredictionSetDetails,
+    Reasons,
+    checked,
+    merged,
+    model_name,
+    packed_reasons,
+    store,
+)
 
 IN_MEMORY = 1 << 20
+NOTHING_OF_RELEASE = translatable(
+    "This file is about the unlabelled part alone; import what the model says of the release first."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionImport:
-    """The result of an import of predictions. `created`, `unchanged`: records. `missing`: steps of these
-    records without a label; `invalid`: entries of these that are not a label; `failed`: judgements that say
-    of themselves that they failed; all three count the file, stored now or before. `superseded`: lines that a
+    """The result of an import of predictions. `created`, `unchanged`: records of the release; `unlabelled`:
+    those of its unlabelled part, stored now or before. `missing`: steps of these records without a label;
+    `invalid`: entries of these that are not a label; `failed`: judgements that say of themselves that they
+    failed; all three count the file, stored now or before. `superseded`: lines that a
     newer one replaced; `elsewhere`: lines about records that the release (or the subset) lacks, left out."""
 
     prediction_set: PredictionSet
@@ -40,6 +54,7 @@ class PredictionImport:
     failed: int
     superseded: int
     elsewhere: int
+    unlabelled: int
 
 
 def import_predictions(
@@ -75,21 +90,30 @@ def import_predictions(
     if subset and subset not in released.subsets:
         unknown = translatable("There is no subset “{name}” in this release.", name=subset)
         raise Invalid(unknown, fields={"subset": unknown})
+    more = keep_unlabelled(release, released)
     with SpooledTemporaryFile(max_size=IN_MEMORY) as spool:
         reasons = cast(IO[bytes], spool)
-        file = read_predictions(stream, filename, released, reasons=reasons, subset=subset, strict=strict)
+        both = released.joined(more)
+        file = read_predictions(stream, filename, both, reasons=reasons, subset=subset, strict=strict)
         before = PredictionSet.objects.filter(release=release, model=name).first()
-        fresh = _fresh(file, before, name)
+        earlier = report.predictions_of_both(released, more, before)
+        new = _fresh(file, before, earlier, name, released.n_records)
+        fresh = [place for place in new if place < released.n_records]
         if file.errors:
             raise file.errors.refusal()
+        if before is None and not fresh:
+            raise Invalid(NOTHING_OF_RELEASE, code="unlabelled_part_alone")
         chunks = list(_chunks(file, fresh))
     predictions = file.predictions()
+    own = np.arange(both.n_records) < released.n_records
+    whole = merged(earlier, predictions, new, both).only(both, ~own)
     stored = store(
         actor=actor,
         release=release,
         name=name,
         released=released,
-        predictions=predictions,
+        predictions=predictions.only(both, own),
+        unlabelled=whole if whole.there.any() else None,
         fresh=fresh,
         reasons=chunks,
         details=stated,
@@ -99,32 +123,35 @@ def import_predictions(
     return PredictionImport(
         prediction_set=stored,
         created=len(fresh),
-        unchanged=len(file.records) - len(fresh),
-        missing=int((predictions.steps[predictions.there[released.record]] == MISSING).sum()),
+        unchanged=int(predictions.there[own].sum()) - len(fresh),
+        missing=int((predictions.steps[predictions.there[both.record]] == MISSING).sum()),
         invalid=sum(record.invalid for record in file.records.values()),
         failed=int(predictions.failed.sum()),
         superseded=file.superseded,
         elsewhere=file.elsewhere.count,
+        unlabelled=int(predictions.there[~own].sum()),
     )
 
 
-def _fresh(file: PredictionFile, before: PredictionSet | None, name: str) -> list[int]:
+def _fresh(
+    file: PredictionFile, before: PredictionSet | None, earlier: Predictions, name: str, released: int
+) -> list[int]:
     """The records of the file that the set lacks, in order; others must say the same, or are errors of the
-    file."""
+    file. Reasons are kept of the first `released` records alone, those of the release."""
     if before is None:
         return sorted(file.records)
-    stored_before = Predictions.unpacked(bytes(before.labels), file.released)
     starts = file.released.starts()
     fresh: list[int] = []
     again: list[int] = []
     for place in sorted(file.records):
-        (again if stored_before.there[place] else fresh).append(place)
-    digests = _digests(before, set(again))
+        (again if earlier.there[place] else fresh).append(place)
+    digests = _digests(before, {place for place in again if place < released})
     for place in again:
         record = file.records[place]
-        steps = stored_before.steps[starts[place] : starts[place + 1]].astype(np.int8).tobytes()
-        stored = (steps, int(stored_before.outcome[place]), bool(stored_before.failed[place]), digests[place])
-        if stored != (record.steps, record.outcome, record.failed, record.digest):
+        steps = earlier.steps[starts[place] : starts[place + 1]].astype(np.int8).tobytes()
+        stored = (steps, int(earlier.outcome[place]), bool(earlier.failed[place]))
+        same = stored == (record.steps, record.outcome, record.failed)
+        if not same or digests.get(place, record.digest) != record.digest:
             reason = (
                 f"{excerpt(file.released.record_id[place])} has another prediction of {excerpt(name)} already"
             )

@@ -1,6 +1,7 @@
 """Score a judge of the project on a release: what it has suggested becomes a prediction set."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -28,6 +29,7 @@ from annotation.models import (
     SuggestionRun,
 )
 from annotation.policies import OPERATOR, Actor, require
+from annotation.reports.evaluation.powered import both_parts
 from annotation.reports.shared.frozen_trajectories import FrozenTrajectories, frozen_trajectories, of_release
 from annotation.reports.shared.release_labels import released_labels
 
@@ -80,27 +82,31 @@ def score_judge(*, actor: Actor, release: Release, judge: Judge) -> ScoredJudge:
         raise Invalid(translatable("This judge belongs to another project."), code="other_project")
     frozen = frozen_trajectories(release)
     released = released_labels(release)
-    answers = _said(judge, release, released, frozen)
-    if not answers.predictions.there.any():
+    parts = both_parts(release, released)
+    both, own = parts.joined, np.arange(parts.joined.n_records) < released.n_records
+    answers = _said(judge, both, parts.place or frozen.place)
+    predictions = answers.predictions.only(both, own)
+    if not predictions.there.any():
         raise Invalid(
             translatable("This judge has no suggestion for any trajectory of this release yet."),
             code="nothing_suggested",
         )
     name = model_name(judge.name)
     before = PredictionSet.objects.filter(release=release, model=name).first()
-    fresh = _fresh(released, answers.predictions, before, name)
+    fresh = _fresh(released, predictions, before, name)
+    more = answers.predictions.only(both, ~own)
     row = store(
         actor=actor,
         release=release,
         name=name,
         released=released,
-        predictions=answers.predictions,
+        predictions=predictions,
+        unlabelled=more if more.there.any() else None,
         fresh=fresh,
         reasons=_reasons(answers, fresh),
         details=_about(judge, release, frozen),
         before=before,
     )
-    predictions = answers.predictions
     return ScoredJudge(
         prediction_set=row,
         created=len(fresh),
@@ -149,17 +155,17 @@ def sweep_runs(*, now: datetime | None = None) -> int:
     return count
 
 
-def _said(judge: Judge, release: Release, released: ReleasedLabels, frozen: FrozenTrajectories) -> _Said:
+def _said(judge: Judge, released: ReleasedLabels, record_of: Mapping[int, int]) -> _Said:
+    """What a judge has suggested of records, each of which is that of one or several trajectories (pks)."""
     made, starts = Predictions.none(released), released.starts()
     reasons: dict[int, dict[str, Any]] = {}
     chosen: dict[int, int] = {}
-    rows = Suggestion.objects.filter(judge=judge, trajectory__in=of_release(release))
     # of a trajectory that was replaced by an equal one, what is said of the live one counts
-    ordered = rows.order_by("trajectory__live", "pk")
-    for pk, trajectory, outcome, reason, comment in ordered.values_list(
+    rows = Suggestion.objects.filter(judge=judge).order_by("trajectory__live", "pk")
+    for pk, trajectory, outcome, reason, comment in rows.values_list(
         "pk", "trajectory", "outcome", "reason", "comment"
     ).iterator():
-        at_record = frozen.place.get(trajectory)
+        at_record = record_of.get(trajectory)
         if at_record is not None:
             chosen[at_record] = pk
             made.there[at_record] = True
@@ -170,9 +176,7 @@ def _said(judge: Judge, release: Release, released: ReleasedLabels, frozen: Froz
         place: {index: at for at, index in enumerate(_indexes(released, starts, place), int(starts[place]))}
         for place in chosen
     }
-    labels = SuggestedLabel.objects.filter(
-        suggestion__judge=judge, suggestion__trajectory__in=of_release(release)
-    )
+    labels = SuggestedLabel.objects.filter(suggestion__judge=judge)
     for pk, index, value, reason in labels.values_list(
         "suggestion", "step__message_index", "value", "reason"
     ).iterator():
@@ -182,7 +186,7 @@ def _said(judge: Judge, release: Release, released: ReleasedLabels, frozen: Froz
         made.steps[at] = MISSING if value is None else value
         if reason:
             reasons[of]["steps"][str(index)] = unescape(reason)
-    _mark_failures(judge, release, frozen, released, made, reasons)
+    _mark_failures(judge, record_of, released, made, reasons)
     kept = {
         place: {key: value for key, value in told.items() if value} for place, told in sorted(reasons.items())
     }
@@ -196,8 +200,7 @@ def _indexes(released: ReleasedLabels, starts: Any, place: int) -> list[int]:
 
 def _mark_failures(
     judge: Judge,
-    release: Release,
-    frozen: FrozenTrajectories,
+    record_of: Mapping[int, int],
     released: ReleasedLabels,
     made: Predictions,
     reasons: dict[int, dict[str, Any]],
@@ -208,11 +211,9 @@ def _mark_failures(
     for place, told in reasons.items():
         if told["comment"].startswith(FAILED_PREFIX) and not labelled[place]:
             made.failed[place], made.outcome[place] = True, MISSING
-    items = SuggestionItem.objects.filter(
-        run__judge=judge, state=SuggestionItemState.FAILED, trajectory__in=of_release(release)
-    )
+    items = SuggestionItem.objects.filter(run__judge=judge, state=SuggestionItemState.FAILED)
     for trajectory in items.order_by().values_list("trajectory", flat=True):
-        failed = frozen.place.get(trajectory)
+        failed = record_of.get(trajectory)
         if failed is not None and not made.there[failed]:
             made.there[failed] = made.failed[failed] = True
 

@@ -83,6 +83,7 @@ def store(
     name: str,
     released: ReleasedLabels,
     predictions: Predictions,
+    unlabelled: Predictions | None,
     fresh: list[int],
     reasons: Iterable[Reasons],
     details: dict[str, Any],
@@ -90,13 +91,16 @@ def store(
     put_off_fit: bool = False,
 ) -> PredictionSet:
     """Make the set of that name, or extend the one read `before` by the `fresh` records of `predictions` and
-    by its `details` (`checked`).
+    by its `details` (`checked`). `unlabelled` are all its predictions for the unlabelled part, if it has any.
 
     Raises Conflict when the set is not what was read any more.
     """
     with _at_once():
         now = timezone.now()
+        if unlabelled is not None:
+            details = details | {"unlabelled": unlabelled.packed()}
         ReleaseOutline.objects.get_or_create(release=release, defaults={"labels": released.packed()})
+        changed: dict[str, Any] = {}
         if before is None:
             row = PredictionSet.objects.create(
                 release=release,
@@ -109,21 +113,21 @@ def store(
                 **details,
             )
         else:
-            changed = {key: value for key, value in details.items() if getattr(before, key) != value}
+            changed = {key: value for key, value in details.items() if _kept(before, key) != value}
             if not fresh and not changed:
                 return before
             stored = Predictions.unpacked(bytes(before.labels), released)
-            merged = _merged(stored, predictions, fresh, released)
+            both = merged(stored, predictions, fresh, released)
             rows = PredictionSet.objects.filter(pk=before.pk, updated_at=before.updated_at)
-            count = int(merged.there.sum())
-            if not rows.update(record_count=count, labels=merged.packed(), updated_at=now, **changed):
+            count = int(both.there.sum())
+            if not rows.update(record_count=count, labels=both.packed(), updated_at=now, **changed):
                 raise _overtaken()
             row = PredictionSet.objects.get(pk=before.pk)
         PredictionReasons.objects.bulk_create(
             PredictionReasons(prediction_set=row, first=first, last=last, body=body)
             for first, last, body in reasons
         )
-        if fresh:
+        if fresh or "unlabelled" in changed:
             ask_to_fit(release=release, changed=row, put_off=put_off_fit)
         audit.record(
             actor=actor,
@@ -137,6 +141,11 @@ def store(
         return row
 
 
+def _kept(row: PredictionSet, key: str) -> Any:
+    value = getattr(row, key)
+    return bytes(value) if isinstance(value, memoryview) else value
+
+
 @contextmanager
 def _at_once() -> Iterator[None]:
     """All or nothing; Conflict when somebody else made or changed the set meanwhile."""
@@ -147,9 +156,10 @@ def _at_once() -> Iterator[None]:
         raise _overtaken() from error
 
 
-def _merged(
+def merged(
     stored: Predictions, predictions: Predictions, fresh: list[int], released: ReleasedLabels
 ) -> Predictions:
+    """Stored predictions, with those for the `fresh` records in their place."""
     new = np.zeros(released.n_records, dtype=bool)
     new[fresh] = True
     steps = new[released.record]

@@ -19,6 +19,7 @@ from annotation.policies import OPERATOR
 from annotation.reports.influence.report import as_json, influence
 from annotation.reports.quality.label_audit import audit_report, certificate_json, newest_audit
 from annotation.reports.releases.release_agreement import agreement_twice
+from annotation.reports.releases.unlabelled_part import unlabelled_part
 
 from .. import assign
 from .contents import ReleaseDigest
@@ -60,6 +61,7 @@ def described(project: Project, running: ReleaseDigest, leave_out: Collection[st
             for subset, entry in running.files.items()
         },
         "left_out": _left_out(project, leave_out),
+        "unlabelled": unlabelled_part(project, trajectories.tolist(), running.files.keys()).as_json(),
         "agreement": agreement_twice(viewer=OPERATOR, project=project, trajectories=trajectories),
         "label_audit": _audited(project, trajectories),
         "files": {

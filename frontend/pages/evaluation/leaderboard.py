@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,6 +20,7 @@ from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.i18n import translatable
 from annotation.core.label_files import MAX_REQUEST
 from annotation.core.scoring.figures import FIGURES, RANKED
+from annotation.core.scoring.prediction_powered import COLUMNS
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.language import translated
 from annotation.models import Release, User
@@ -161,6 +163,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
     asked = opened.request.GET
     subset = asked.get("subset", "") if asked.get("subset", "") in board.subsets else ""
     sort, recalibrated = asked.get("sort", ""), asked.get("recalibrated") == "1"
+    powered = asked.get("powered") == "1" and bool(board.models)
     chosen = asked.getlist("figure")
     shown = tuple(name for name in FIGURES if name in chosen) or FIRST_SHOWN
     if sort.removeprefix("-") not in ("model", *shown):
@@ -194,7 +197,9 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
             }
             for line, old in zip(lines, before, strict=True)
         ],
-        recalibrated=recalibrated,
+        plain=not recalibrated and not powered,
+        recalibrated=recalibrated and not powered,
+        powered=powered_of(board) if powered else None,
         pending=board.pending,
         left_out=sum(row.recalibrated is None for row in board.models) if not board.pending else 0,
         subsets=board.subsets if len(board.subsets) > 1 else (),
@@ -209,6 +214,21 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         outside=outside_of(board, asked.get("outside", ""), shown, subset),
         **extra,
     )
+
+
+def powered_of(board: report.Leaderboard) -> dict[str, Any]:
+    """The prediction-powered figures, and the differences of neighbours by StepAcc."""
+    found = board.powered
+    names = [row.model for row in found.rows if row.figures]
+    by_models = {pair.models: pair for pair in found.pairs}
+    return {
+        "records": found.records,
+        "reason": found.reason,
+        "figures": [FIGURES[name] for name in COLUMNS],
+        "columns": len(COLUMNS) + 1,
+        "rows": found.rows,
+        "pairs": [by_models[pair] for pair in pairwise(names)],
+    }
 
 
 def outside_of(
