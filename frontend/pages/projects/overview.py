@@ -15,6 +15,7 @@ from annotation import policies
 from annotation.core.vocabulary import Role
 from annotation.reports.agreement import report as agreement
 from annotation.reports.cases import disputes, home
+from annotation.reports.quality import label_audit
 from annotation.reports.work import first_steps, progress
 from annotation.reports.work.my_progress import own_work
 from annotation.services import projects
@@ -101,6 +102,8 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         context["progress"] = figures
         if figures.all.total:
             context |= _tiles(opened)
+        if figures.second_reading is not None and (audit := label_audit.newest_audit(project)) is not None:
+            context["audit"] = label_audit.audit_report(viewer=user, audit=audit)
         context["states"] = progress.STATES_IN_ORDER
         context["rows"] = [
             {

@@ -27,7 +27,16 @@ from annotation.models import (
 from annotation.policies import OPERATOR, rechecks
 from annotation.policies.own_consensus import JUDGES, why_no_consensus
 from annotation.reports.judging.second_person import second_reading
-from annotation.services import assign, claim_expiry, consensus, label, pairing, projects, second_person
+from annotation.services import (
+    assign,
+    claim_expiry,
+    consensus,
+    label,
+    pairing,
+    projects,
+    release,
+    second_person,
+)
 from tests import people
 from tests.fixtures.judges import make_imported_judge
 from tests.fixtures.shared_rows import shared_rows
@@ -148,6 +157,9 @@ def test_one_person_beside_judges_resolves_a_trajectory_and_says_so(
     found = second_reading(cast.project)
     assert found is not None and (found.made_from, found.spared, found.asked) == (TAUGHT, 1, 0)
     assert found.labels_a_trajectory == 1
+    frozen = release.freeze(actor=OPERATOR, project=cast.project, version="1.0").parsed_manifest()
+    assert frozen["label_kinds"] == {"one_person": 3, "unanimous": 3 * TAUGHT}
+    assert frozen["origins"]["outcomes"] == {"one_person": 1, "unanimous": TAUGHT}
 
 
 def test_a_second_person_is_asked_where_judges_doubt(cast: Cast, taught: list[Trajectory]) -> None:
