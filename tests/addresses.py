@@ -43,6 +43,7 @@ def _pages() -> Iterator[Address]:
             "name": "N",
             "annotators_per_trajectory": "2",
             "claim_limit": "2",
+            "second_reader": "person",
             "suggestion_policy": "never",
             "retest_percent": "5",
             "retest_days": "7",
