@@ -225,7 +225,6 @@ def powered_of(board: report.Leaderboard) -> dict[str, Any]:
         "records": found.records,
         "reason": found.reason,
         "figures": [FIGURES[name] for name in COLUMNS],
-        "columns": len(COLUMNS) + 1,
         "rows": found.rows,
         "pairs": [by_models[pair] for pair in pairwise(names)],
     }
