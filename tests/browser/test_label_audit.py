@@ -13,6 +13,7 @@ from annotation.models import AuditDraw, LabelAudit, Recheck, User
 from annotation.policies import OPERATOR
 from annotation.services import assign, label, label_audits, projects
 from tests import people
+from tests.browser.axe import violations
 from tests.browser.stored import consensus, eventually
 from tests.browser.workbench import press, ready, submit
 from tests.chromium import fits_the_window
@@ -69,6 +70,7 @@ def test_audit_proves_a_bound_after_a_correction(cast: Cast, open_as: Callable) 
     judith.get_by_role("button", name="Decide 1 case of an audit").click()
     expect(judith.get_by_role("heading", name="To decide")).to_be_visible()
     fits_the_window(judith)
+    assert violations(judith) == []
     for name in ("Ann", "Ben", "Cleo", "Dora"):
         expect(judith.get_by_text(name, exact=True)).to_have_count(0)
     decision = judith.get_by_role("group", name="Decision on step 1")
@@ -84,6 +86,7 @@ def test_audit_proves_a_bound_after_a_correction(cast: Cast, open_as: Callable) 
     admin.reload()
     expect(admin.get_by_text("proved", exact=True)).to_be_visible()
     expect(admin.get_by_role("row", name=re.compile("Step 1.*It repeats the question"))).to_be_visible()
+    assert violations(admin) == []
     admin.get_by_role("button", name="End the audit").click()
     expect(admin.get_by_text("The audit has ended.")).to_be_visible()
     expect(admin.get_by_role("heading", name="Begin another audit")).to_be_visible()
