@@ -48,6 +48,8 @@ def test_a_retest_is_compared_with_what_the_same_person_said_first(cast: Cast) -
         ("Ann", 4, None),
         ("Ben", 2, None),
     ]
+    page = signed_in(cast.admin).get(f"/p/{cast.project.slug}/label-quality/").content.decode()
+    assert "with one another" in page and "100 % are asked for again: 3 of 4 are labelled." in page
 
 
 def test_confusion_of_people_is_made_of_three_peoples_labels_of_the_same_steps(third: Cast) -> None:
