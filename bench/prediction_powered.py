@@ -47,8 +47,9 @@ SIMULATED: Final = 400
 COVERED: Final = 0.93
 NOISY: Final = 50
 """Labelled tasks, where judges say anything."""
-ALIKE: Final = 0.01
-"""Judges that say anything may narrow the variance by so much, in the middle of the draws."""
+ALIKE: Final = 1.01
+"""As how many times the labelled tasks these may count with judges that say anything, in the middle of the
+draws."""
 
 
 @dataclass(slots=True)
@@ -90,16 +91,16 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
         for kind, kept in (("figures", single), ("differences", paired)):
             for name in COLUMNS:
                 own = [tally for (of, figure), tally in found.items() if figure == name and kept(of)]
-                held = [np.mean(tally.held) for tally in own if tally.held]
-                classical = [np.mean(tally.classical) for tally in own if tally.classical]
+                held = [float(np.mean(tally.held)) for tally in own if tally.held]
+                classical = [float(np.mean(tally.classical)) for tally in own if tally.classical]
                 report.line("prediction_powered", tasks=tasks, kind=kind, figure=name, held=held)
-                mean = float(np.mean(held))
+                mean = float(np.mean(held or [0]))
                 if tasks >= (FEWEST_TASKS if kept is single else FEWEST_OF_DIFFERENCES):
                     what = f"{kind} of {FIGURES[name].title}, {tasks} labelled tasks, coverage"
                     report.limit(Limit(what, mean, COVERED, at_least=True))
                 print(
-                    f"{tasks:4} {kind:12} {name:28} coverage {mean:.3f} (worst {min(held):.3f}), classical "
-                    f"{np.mean(classical):.3f} (worst {min(classical):.3f})"
+                    f"{tasks:4} {kind:12} {name:28} coverage {mean:.3f} (worst {min(held, default=0):.3f}), "
+                    f"classical {np.mean(classical or [0]):.3f} (worst {min(classical, default=0):.3f})"
                 )
         table(
             f"As how many times the {tasks} labelled tasks these count: by their interval (by the draws)",
@@ -116,8 +117,8 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
             ],
         )
     noise = drawn(known, judges, NOISY, QUICK_DRAWS if quick else DRAWS // 3, noise=True)
-    worst = max(abs(float(np.median(tally.worth)) - 1) for tally in noise.values())
-    say(f"prediction_powered: judges that say anything count as {1 + worst:.3f} times the tasks at most")
+    worst = max(float(np.median(tally.worth)) for tally in noise.values() if tally.worth)
+    say(f"prediction_powered: judges that say anything count as {worst:.3f} times the tasks at most")
     report.limit(Limit("judges that say anything, gain", worst, ALIKE))
 
 
@@ -142,8 +143,11 @@ def population() -> tuple[ReleasedLabels, dict[str, Predictions]]:
     known = ReleasedLabels.of_steps(
         study.subset[record], study.task[record], record, study.truth[study.inside]
     )
+    # the outcome is what the last step is
+    ends = known.starts()[1:] - 1
     read = {f"reader {number}": study.read(rng)[study.inside] for number in range(3)}
-    return known, {name: Predictions.constant(steps, known.outcome) for name, steps in read.items()}
+    judges = {name: Predictions.constant(steps, steps[ends]) for name, steps in read.items()}
+    return replace(known, outcome=known.value[ends]), judges
 
 
 def drawn(
