@@ -145,14 +145,14 @@ function begin(strip) {
   }
 
   svg.setAttribute("viewBox", `0 0 ${count} ${HEIGHT}`);
-  area.style.maxInlineSize = `${count * WIDEST}px`;
+  svg.setAttribute("width", String(count * WIDEST));
   setAttribute(input, "max", String(count));
   drawPath("call", [...data.calls].map((calls, step) => (calls === "1" ? `M${step + 0.5} 21V24` : "")).join(""));
   draw();
   strip.hidden = false;
   const measure = () => {
     const each = area.clientWidth / count;
-    strip.style.setProperty("--mark", `${Math.max(THINNEST, Math.min(each - 1, 0.75 * each))}px`);
+    svg.setAttribute("stroke-width", String(Math.max(THINNEST, Math.min(each - 1, 0.75 * each))));
     mark(here);
   };
   new ResizeObserver(measure).observe(area);
