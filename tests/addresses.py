@@ -96,7 +96,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "agreement-csv", lambda world: {**slug(world), "chart": "annotators"})
     yield Address(f + "annotator-figures", pk("ann", of_project=True))
     yield from (Address(f + name, slug) for name in ("label-quality", "influence", "experiment", "size-plan"))
-    yield Address(f + "label-audit-begin", slug, body={"wished": "1", "draws": "5"})
+    yield Address(f + "label-audit-begin", slug, body={"wished": "1", "mixed": "1", "draws": "5"})
     yield Address(f + "label-audit-add", pk("label-audit"), body={"draws": "5"})
     yield Address(f + "label-audit-end", pk("label-audit"))
     yield Address(f + "audit-case-take", slug)

@@ -12,11 +12,14 @@ from annotation.services.label_audits import MOST_DRAWS
 from .base import Input, Output, Query, Value, Whole, words
 from .trajectories import Trajectory
 
+MIXED = "Whether what stacked judges doubt is drawn more often; if not, draws go by steps alone."
+
 
 class AuditPlanAsked(Query):
     """The share of wrong labels that is to be proved."""
 
     wished = serializers.FloatField(min_value=0.001, max_value=0.99, help_text="0.01 is 1 %.")
+    mixed = serializers.BooleanField(default=True, help_text=MIXED)
 
 
 class AuditPlan(Output):
@@ -35,6 +38,7 @@ class NewLabelAudit(Input):
 
     wished = serializers.FloatField(min_value=0.001, max_value=0.99, help_text="0.01 is 1 %.")
     draws = Whole(min_value=1, max_value=MOST_DRAWS)
+    mixed = serializers.BooleanField(default=True, help_text=MIXED)
 
 
 class MoreDraws(Input):

@@ -49,9 +49,7 @@ class LabelAudits(ProjectView):
         project = self.project()
         require(self.user, "label_audit.change", project)
         body = self.parsed(shapes.NewLabelAudit)
-        made = label_audits.begin_audit(
-            actor=self.user, project=project, wished=body["wished"], draws=body["draws"]
-        )
+        made = label_audits.begin_audit(actor=self.user, project=project, **body)
         return Response(shapes.LabelAudit(made).data, status=status.HTTP_201_CREATED)
 
 
@@ -68,8 +66,8 @@ class AuditPlanning(ProjectView):
         """How many draws a wished bound takes. For admins."""
         project = self.project()
         require(self.user, "label_audit.change", project)
-        wished = self.query(shapes.AuditPlanAsked)["wished"]
-        return Response(shapes.AuditPlan(plan(viewer=self.user, project=project, wished=wished)).data)
+        asked = self.query(shapes.AuditPlanAsked)
+        return Response(shapes.AuditPlan(plan(viewer=self.user, project=project, **asked)).data)
 
 
 class OneLabelAudit(View):

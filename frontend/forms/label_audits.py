@@ -7,7 +7,7 @@ from annotation.services.label_audits import MOST_DRAWS
 
 
 class WishedForm(forms.Form):
-    """The share of wrong labels that is to be proved, in per cent."""
+    """The share of wrong labels that is to be proved, in per cent, and by what trajectories are drawn."""
 
     wished = forms.FloatField(
         label=_("Wrong labels, at most (%)"),
@@ -16,6 +16,16 @@ class WishedForm(forms.Form):
         initial=1.0,
         help_text=_("What the audit is to prove, once what it finds is corrected."),
     )
+    mixed = forms.ChoiceField(
+        label=_("Draw by"),
+        choices=[("1", _("steps and what judges doubt")), ("0", _("steps alone"))],
+        initial="1",
+        help_text=_("Judges find more errors; good labels are proved with fewer draws by steps alone."),
+    )
+
+    def clean_mixed(self) -> bool:
+        """Whether judges have a say."""
+        return self.cleaned_data["mixed"] != "0"
 
 
 class BeginForm(WishedForm):

@@ -14,9 +14,11 @@ CENSUS = 60
 """So many draws that each of a few trajectories is among them."""
 
 
-def begin(cast: Cast, draws: int = CENSUS, *, wished: float = 0.2) -> LabelAudit:
+def begin(cast: Cast, draws: int = CENSUS, *, wished: float = 0.2, mixed: bool = True) -> LabelAudit:
     """An audit of what is resolved."""
-    return label_audits.begin_audit(actor=cast.admin, project=cast.project, wished=wished, draws=draws)
+    return label_audits.begin_audit(
+        actor=cast.admin, project=cast.project, wished=wished, draws=draws, mixed=mixed
+    )
 
 
 def read(user: User, project: Project, values: int | Sequence[int] = 1, *, outcome: int = 1) -> Assignment:

@@ -10,7 +10,7 @@ from annotation.core.audits.drawing import chances, draw
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.rechecks.sampling import origin_of
-from annotation.core.vocabulary import RESOLVED, AuditedState, LabelAuditState, RecheckState
+from annotation.core.vocabulary import AuditedState, LabelAuditState, RecheckState
 from annotation.models import (
     AuditDraw,
     AuditedTrajectory,
@@ -19,10 +19,10 @@ from annotation.models import (
     OutcomeConsensus,
     Project,
     Recheck,
-    Trajectory,
 )
 from annotation.policies import Actor, recorded, require
 from annotation.reports.judging.stack import expected_wrong
+from annotation.reports.quality.audit_planning import drawable
 
 from .. import audit as audit_log
 from .. import rechecks
@@ -33,20 +33,23 @@ MOST_DRAWS = 5_000
 BATCH = 1_000
 
 
-def begin_audit(*, actor: Actor, project: Project, wished: float, draws: int) -> LabelAudit:
+def begin_audit(
+    *, actor: Actor, project: Project, wished: float, draws: int, mixed: bool = True
+) -> LabelAudit:
     """Draw trajectories among all that are resolved, and ask two readers for each.
 
-    Where judges are stacked, half of the chance of a trajectory goes by the steps that they expect to be
-    wrong (core.audits.drawing). `wished` is the share of wrong steps that the audit is to stay below, `draws`
-    how many are drawn first (core.audits.planning says how many that takes). Raises Invalid for either out of
-    range, Conflict (codes "running", "nothing") while another audit runs, and when nothing is resolved.
+    With `mixed`, half of the chance of a trajectory goes by the steps that stacked judges expect to be wrong
+    (core.audits.drawing); without, or where no judges are stacked, by its steps alone. `wished` is the share
+    of wrong steps that the audit is to stay below, `draws` how many are drawn first (core.audits.planning
+    says how many that takes). Raises Invalid for either out of range, Conflict (codes "running", "nothing")
+    while another audit runs, and when nothing is resolved.
     """
     require(actor, "label_audit.change", project)
     if not 0 < wished < 1:
         message = translatable("A share above 0 and below 100 %.")
         raise Invalid(message, fields={"wished": message})
     # before anything is locked: fitting the judges takes its time
-    expected = expected_wrong(project)
+    expected = expected_wrong(project) if mixed else {}
     with transaction.atomic():
         return _begin(actor, project, wished, draws, expected)
 
@@ -57,8 +60,7 @@ def _begin(
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if LabelAudit.objects.filter(project=project, state=LabelAuditState.RUNNING).exists():
         raise Conflict(translatable("An audit is running; end it before another begins."), code="running")
-    resolved = Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED).order_by("pk")
-    steps = dict(resolved.values_list("pk", "step_count"))
+    steps = drawable(project)
     if not steps:
         raise Conflict(
             translatable("Nothing is resolved yet: there is nothing to draw from."), code="nothing"

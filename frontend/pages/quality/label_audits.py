@@ -53,6 +53,7 @@ def begin(request: HttpRequest, slug: str) -> HttpResponse:
                 project=opened.project,
                 wished=form.cleaned_data["wished"] / 100,
                 draws=form.cleaned_data["draws"],
+                mixed=form.cleaned_data["mixed"],
             )
         except (Conflict, Invalid) as error:
             _refused(form, error)

@@ -97,9 +97,10 @@ def label_quality(request: HttpRequest, slug: str) -> HttpResponse:
     wished = WishedForm(request.GET) if "wished" in request.GET else WishedForm()
     planned = None
     if wished.is_bound and wished.is_valid():
-        share = wished.cleaned_data["wished"] / 100
-        planned = plan(viewer=opened.user, project=opened.project, wished=share)
-    begin = BeginForm(initial={"wished": request.GET.get("wished"), "draws": planned and planned.draws})
+        share, mixed = wished.cleaned_data["wished"] / 100, wished.cleaned_data["mixed"]
+        planned = plan(viewer=opened.user, project=opened.project, wished=share, mixed=mixed)
+    asked = {name: request.GET.get(name) for name in wished.fields}
+    begin = BeginForm(initial={**asked, "draws": planned and planned.draws})
     return page(opened, wished=wished, planned=planned, begin=begin)
 
 

@@ -26,6 +26,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR, field_access, visible
 from annotation.reports.cases import history
+from annotation.reports.quality.audit_planning import plan
 from annotation.reports.quality.audited_labels import to_decide
 from annotation.reports.quality.label_audit import AuditReport, audit_report, certificate_json, corrections
 from annotation.services import adjudicate, assign, exposures, label_audits, projects, release
@@ -352,6 +353,18 @@ def test_what_stacked_judges_doubt_is_drawn_more_often(
         "annotation.services.label_audits.begin.expected_wrong", lambda _project: {first.pk: 0.3}
     )
 
+    monkeypatch.setattr(
+        "annotation.reports.quality.audit_planning.expected_wrong", lambda _project: {first.pk: 0.3}
+    )
+
+    asked = {"viewer": audited.admin, "project": audited.project, "wished": 0.01}
+    mixed, plain = plan(**asked), plan(**asked, mixed=False)
+    assert (mixed.mixed, plain.mixed) == (True, False)
+    # log(.05) / log(1 − .01) = 298.1, and twice as many where one draw may count for two
+    assert mixed.draws and plain.draws and 299 <= plain.draws < 320 and 598 <= mixed.draws < 640
+    by_steps = auditing.begin(audited, mixed=False)
+    assert not by_steps.mixed and set(by_steps.trajectories.values_list("chance", flat=True)) == {0.5}
+    label_audits.end_audit(actor=audited.admin, audit=by_steps)
     begun = auditing.begin(audited)
 
     chances = dict(begun.trajectories.values_list("trajectory", "chance"))
