@@ -41,7 +41,7 @@ def _columns(slug: str, words: str) -> list[Column]:
     return [
         Column("", _("Record"), cell=record, look="record"),
         Column("", _("Message"), cell=where, look="number"),
-        Column("", _("Found in"), cell=lambda row: KINDS[row.kind]),
+        Column("", _("Found in"), cell=lambda row: KINDS[row.kind], look="nowrap"),
         Column("", _("Text"), cell=lambda row: cells.found(row.before, row.words, row.after), look="main"),
     ]
 
