@@ -62,16 +62,16 @@ export function followTouch({ store, step, coveredTop }) {
   document.addEventListener("keydown", () => (byTouch = false));
   narrow.addEventListener("change", () => drawMobileBar(store.get()));
 
-  /** @param {number} index */
+  /** The height in sight, in px; below 0: how far out of sight. @param {number} index */
   function visible(index) {
     const box = step(index)?.getBoundingClientRect();
-    return box ? Math.min(box.bottom, visibleBottom()) - Math.max(box.top, coveredTop()) : 0;
+    return box ? Math.min(box.bottom, visibleBottom()) - Math.max(box.top, coveredTop()) : -Infinity;
   }
 
   function follow() {
     if (!byTouch || !narrow.matches || visible(focused(store.get())) > 0) return;
     let best = -1;
-    let most = 0;
+    let most = -Infinity; // where the pinned message covers the only step there, the nearest one is taken
     store.get().steps.forEach(({ index }, position) => {
       const pixels = visible(index);
       if (pixels > most) [best, most] = [position, pixels];
