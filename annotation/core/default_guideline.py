@@ -1,4 +1,4 @@
-"""The guidelines that a new project starts with: one statement of the label scheme, in each language.
+"""The guidelines that a new project starts with: for each kind one statement of the labels, in each language.
 
 tests/label_scheme_cases.py holds what they must say, and what the reasons of core.vocabulary must say alike.
 """
@@ -10,27 +10,30 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from .kinds import STEPS, ProjectKind
+
 TOPICS: Final = ("labels", "cases", "examples", "judging", "propagation", "outcome", "notes")
-"""The subjects of the default guidelines' sections, in their order, in every language."""
+"""The subjects of the sections of the default guidelines of steps, in their order, in every language; those
+of other kinds have some of them, under the same headings."""
 FOLDER: Final = Path(__file__).with_name("guidelines")
 ENGLISH: Final = "en"
 CHINESE: Final = "zh_Hans"
 
 
-def default_guideline(language: str) -> str:
-    """The text in a language, named as browsers and Django do ("zh-hans", "zh-CN"); English where there is
-    none."""
-    return _text(CHINESE if language.lower().startswith("zh") else ENGLISH)
+def default_guideline(language: str, kind: ProjectKind = STEPS) -> str:
+    """The text for a kind of project in a language, named as browsers and Django do ("zh-hans", "zh-CN");
+    English where there is none."""
+    return _text(kind, CHINESE if language.lower().startswith("zh") else ENGLISH)
 
 
 @cache
 def headings() -> dict[str, list[str]]:
     """Topic → what its section is called in each language. A project that rewrites its guidelines and keeps
     such a heading keeps the topic."""
-    sections = [re.findall(r"^## (.+)$", _text(name), re.MULTILINE) for name in (ENGLISH, CHINESE)]
+    sections = [re.findall(r"^## (.+)$", _text(STEPS, name), re.MULTILINE) for name in (ENGLISH, CHINESE)]
     return {topic: list(names) for topic, *names in zip(TOPICS, *sections, strict=True)}
 
 
 @cache
-def _text(name: str) -> str:
-    return (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+def _text(kind: ProjectKind, language: str) -> str:
+    return (FOLDER / kind.name / f"{language}.md").read_text(encoding="utf-8")

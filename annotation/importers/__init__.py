@@ -13,6 +13,8 @@ from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import HEAD_BYTES, RecordError, describe_not_text
+from annotation.core.kinds import STEPS, ProjectKind
+from annotation.core.kinds import by_name as kind_called
 
 from .agents.claude_code import ClaudeCode
 from .agents.codex import Codex
@@ -38,7 +40,7 @@ from .traces.mlflow import MLflow
 from .traces.opentelemetry import OpenTelemetry
 from .unsupported_formats import kind_not_read
 
-__all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "by_name", "sniff"]
+__all__ = ["FORMATS", "HEAD_BYTES", "Importer", "ReadContext", "RecordError", "by_name", "kind_of", "sniff"]
 
 LINES_LOOKED_AT: Final = 5
 LAST_RESORT: Final = 0.5
@@ -83,6 +85,11 @@ def by_name(name: str) -> Importer:
             code="unknown_format",
             fields={"format": translatable("must be one of {choices}", choices=", ".join(FORMATS))},
         ) from None
+
+
+def kind_of(importer: Importer) -> ProjectKind:
+    """The kind of project that files of a format belong into: its `kind`, or steps where it says none."""
+    return kind_called(getattr(importer, "kind", STEPS.name))
 
 
 def sniff(head: bytes) -> Importer:

@@ -35,7 +35,11 @@ class ReadContext:
 
 
 class Importer(Protocol):
-    """A trajectory format. One file of this package, one instance in `FORMATS`."""
+    """A trajectory format. One file of this package, one instance in `FORMATS`.
+
+    A format of decisions has besides `kind`, the name of the kind of project that its files belong into
+    (core.kinds); one without belongs into a project of steps.
+    """
 
     @property
     def name(self) -> str:

@@ -23,7 +23,7 @@ def chain(apps, schema_editor):
             link.objects.bulk_create(links)
             links.clear()
     link.objects.bulk_create(links)
-    frozen.install(schema_editor.connection)
+    frozen.install(schema_editor.connection, (*frozen.RELEASES, *frozen.LOG))
 
 
 def unchain(apps, schema_editor):

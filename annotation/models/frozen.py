@@ -1,5 +1,5 @@
-"""The triggers that keep releases frozen (docs/design.md, "Releases") and the audit log as it was written, as
-constraints that Django's Meta cannot express.
+"""The triggers that keep releases frozen (docs/design.md, "Releases"), the audit log as it was written, and
+the kind of a project as it began, as constraints that Django's Meta cannot express.
 
 They are installed by a migration; a migration that remakes one of these tables (SQLite drops a remade table's
 triggers), or that changes what stands here, ends with `install`. Only the tests' helper lifts them.
@@ -30,14 +30,17 @@ RELEASES = (RELEASE, RECORD, LABEL, WITHDRAWAL)
 EVENT = "annotation_auditevent"
 LINK = "annotation_auditlink"
 LOG = (EVENT, LINK)
-TABLES = (*RELEASES, *LOG)
+PROJECT = "annotation_project"
+TABLES = (*RELEASES, *LOG, PROJECT)
 
 CHANGED = "a frozen release cannot be changed or deleted"
 ADDED = "nothing can be added to a frozen release"
 LOG_CHANGED = "the audit log cannot be changed or deleted"
 LOG_REPLACED = "no row of the audit log can take the place of another"
+KIND_CHANGED = "the kind of a project is fixed when it is created"
 FUNCTION_CHANGED = "tristep_refuse_change"
 FUNCTION_LOG_CHANGED = "tristep_refuse_change_of_log"
+FUNCTION_KIND_CHANGED = "tristep_refuse_change_of_kind"
 
 _FROZEN = f"EXISTS (SELECT 1 FROM {RELEASE} WHERE id = NEW.release_id)"
 _TAKEN = "EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"
@@ -69,6 +72,8 @@ KEPT = {
         f"record JOIN {RELEASE} AS release ON release.id = record.release_id WHERE record.id = OLD.record_id)"
     ),
 }
+# Of projects only the kind is kept: everything else may change, and a whole one may be deleted.
+_KIND_DIFFERS = "NEW.kind <> OLD.kind"
 # On SQLite a row can also be replaced by its hidden row number; elsewhere that is the primary key.
 _ROW_NUMBER = f" OR EXISTS (SELECT 1 FROM {RELEASE} WHERE rowid = NEW.rowid)"
 
@@ -86,8 +91,12 @@ class Trigger(NamedTuple):
 
 def triggers(vendor: str, tables: Sequence[str] = TABLES) -> list[Trigger]:
     """The triggers that must be there on a database of this vendor."""
-    events = ("UPDATE", "DELETE", "INSERT", *(("TRUNCATE",) if vendor == "postgresql" else ()))
-    return [Trigger(f"{table}_no_{event.lower()}", table, event) for table in tables for event in events]
+    every = ("UPDATE", "DELETE", "INSERT", *(("TRUNCATE",) if vendor == "postgresql" else ()))
+    return [
+        Trigger(f"{table}_no_{event.lower()}", table, event)
+        for table in tables
+        for event in (("UPDATE",) if table == PROJECT else every)
+    ]
 
 
 def install(connection: BaseDatabaseWrapper, tables: Sequence[str] = TABLES) -> None:
@@ -135,6 +144,8 @@ def _definition(trigger: Trigger) -> str:
     if trigger.event == "INSERT":
         when = f"WHEN {REFUSED[trigger.table]}{_ROW_NUMBER if trigger.table == RELEASE else ''} "
         message = _added(trigger.table)
+    elif trigger.table == PROJECT:
+        when, message = f"WHEN {_KIND_DIFFERS} ", KIND_CHANGED
     else:
         kept = KEPT.get(trigger.table, "") if trigger.event == "DELETE" else ""
         when = f"WHEN {kept} " if kept else ""
@@ -175,6 +186,9 @@ def _functions() -> dict[str, str]:
     bodies = {
         FUNCTION_CHANGED: f" BEGIN {refuse.format(message=CHANGED)} END ",
         FUNCTION_LOG_CHANGED: f" BEGIN {refuse.format(message=LOG_CHANGED)} END ",
+        FUNCTION_KIND_CHANGED: (
+            f" BEGIN IF {_KIND_DIFFERS} THEN {refuse.format(message=KIND_CHANGED)} END IF; RETURN NEW; END "
+        ),
     }
     for table, condition in REFUSED.items():
         refusal = refuse.format(message=_added(table))
@@ -185,6 +199,8 @@ def _functions() -> dict[str, str]:
 def _function(trigger: Trigger) -> str:
     if trigger.event == "INSERT":
         return trigger.name
+    if trigger.table == PROJECT:
+        return FUNCTION_KIND_CHANGED
     return FUNCTION_LOG_CHANGED if trigger.table in LOG else FUNCTION_CHANGED
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.influence.experiment import ARMS, Unit
 from annotation.core.influence.triage import BATCH, MAX_BATCH
+from annotation.core.kinds import KINDS, STEPS, Feature, ProjectKind
 from annotation.core.vocabulary import UNSEEN_POLICIES, Role, SecondReader, SuggestionPolicy
 
 from .versioned import Versioned
@@ -18,6 +19,7 @@ MAX_ANNOTATORS = 9
 MAX_CLAIMS = 100
 MAX_CLAIM_DAYS = 365
 MAX_RETEST_DAYS = 365
+WITH_PROPAGATION = [kind.name for kind in KINDS.values() if kind.has(Feature.PROPAGATION)]
 
 
 def new_recheck_seed() -> int:
@@ -28,6 +30,7 @@ def new_recheck_seed() -> int:
 class Project(Versioned, models.Model):
     """One benchmark under construction.
 
+    `kind` is fixed when it is created, by a trigger (models.frozen) too, so that no figure pools two kinds.
     `annotators_per_trajectory` is N (docs/design.md, "Who may see what"): locked after the first claim
     (services.projects sees to that). `second_reader`: with judges, some trajectories have one place
     (`SecondPerson`). `claim_limit` is how many unfinished trajectories a person may hold, and
@@ -48,6 +51,9 @@ class Project(Versioned, models.Model):
     )
 
     slug = models.SlugField(_("slug"), max_length=64, unique=True)
+    kind = models.CharField(
+        _("kind"), max_length=16, choices=[(name, name) for name in KINDS], default=STEPS.name, editable=False
+    )
     name = models.CharField(_("name"), max_length=120)
     description = models.TextField(_("description"), blank=True)
     annotators_per_trajectory = models.PositiveSmallIntegerField(
@@ -113,6 +119,11 @@ class Project(Versioned, models.Model):
     class Meta:
         ordering = ("name", "pk")
         constraints = (
+            models.CheckConstraint(condition=Q(kind__in=list(KINDS)), name="project_kind_known"),
+            models.CheckConstraint(
+                condition=Q(carry_forward=False) | Q(kind__in=WITH_PROPAGATION),
+                name="project_carry_forward_fits",
+            ),
             models.CheckConstraint(
                 condition=Q(annotators_per_trajectory__gte=1, annotators_per_trajectory__lte=MAX_ANNOTATORS),
                 name="project_annotators_in_range",
@@ -160,6 +171,11 @@ class Project(Versioned, models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def of_kind(self) -> ProjectKind:
+        """Its kind, which says what it has."""
+        return KINDS[self.kind]
 
 
 class Guideline(models.Model):

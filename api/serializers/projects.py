@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
+from annotation.core.kinds import KINDS
 from annotation.core.project_templates import TEMPLATES
 from annotation.core.vocabulary import SecondReader, SuggestionPolicy
 from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS
@@ -13,12 +14,17 @@ from .people import Person
 
 POLICIES = words(SuggestionPolicy)
 READERS = words(SecondReader)
+KIND = (
+    "What its data are: `steps` are whole runs, `decisions` are a history each with candidates for the next "
+    "action."
+)
 
 
 class Project(Output):
     """A project and its settings."""
 
     slug = serializers.CharField()
+    kind = serializers.ChoiceField(choices=list(KINDS), help_text=f"{KIND} Fixed when it is created.")
     name = serializers.CharField()
     description = serializers.CharField()
     annotators_per_trajectory = serializers.IntegerField()
@@ -70,6 +76,11 @@ class NewProject(Settings):
 
     name = serializers.CharField(max_length=120)
     slug = serializers.SlugField(required=False, max_length=64)
+    kind = serializers.ChoiceField(
+        required=False,
+        choices=list(KINDS),
+        help_text=f"{KIND} Left out: that of `copy_from`, else `steps`. It cannot be changed later.",
+    )
     guidelines = serializers.CharField(required=False, allow_blank=True, max_length=200_000)
     template = serializers.ChoiceField(
         required=False, choices=list(TEMPLATES), help_text="A starting point for settings that are left out."

@@ -7,6 +7,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.core.kinds import STEPS
 from annotation.models import AuditEvent, Guideline, Project, Subset
 from annotation.policies import require, visible
 from annotation.reports.work.progress import progress
@@ -33,11 +34,13 @@ class Projects(View):
         slug, template = body.pop("copy_from", ""), body.pop("template", "")
         source = fetch(self.user, Project.objects.all(), slug=slug) if slug else None
         name, guidelines = body.pop("name"), body.pop("guidelines", None)
+        kind = body.pop("kind", source.kind if source else STEPS.name)
         made, _none = projects.start_project(
             actor=self.user,
             name=name,
             slug=body.pop("slug", ""),
-            settings={**projects.settings_from(template=template, project=source), **body},
+            kind=kind,
+            settings={**projects.settings_from(template=template, project=source, kind=kind), **body},
             guidelines=guidelines,
             guidelines_of=source if guidelines is None else None,
         )

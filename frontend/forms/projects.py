@@ -11,6 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.kinds import KINDS, STEPS, ProjectKind, settings_of
 from annotation.core.project_templates import DEFAULT_TEMPLATE, TEMPLATES
 from annotation.core.vocabulary import SecondReader, SuggestionPolicy
 from annotation.language import translated
@@ -48,7 +49,7 @@ class Section:
 
 
 class SettingsForm(forms.Form):
-    """The settings of a project, in sections."""
+    """The settings of a project of a kind, in sections."""
 
     name = forms.CharField(label=_("Name"), max_length=120)
     description = forms.CharField(label=_("Description"), required=False, widget=forms.Textarea({"rows": 3}))
@@ -116,6 +117,11 @@ class SettingsForm(forms.Form):
         required=False,
         help_text=_("Saves keystrokes, but a wrong proposal can hide the first error. Off by default."),
     )
+
+    def __init__(self, *args: Any, kind: ProjectKind = STEPS, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in self.fields.keys() - settings_of(kind, self.fields):
+            del self.fields[name]
 
     def said(self, name: str) -> Any:
         """The value of a field as it stands in the form; a number, where it is one."""
@@ -186,7 +192,7 @@ class SettingsForm(forms.Form):
         ]
 
     def _section(self, key: str, title: Any, sentence: str, names: Iterable[str]) -> Section:
-        return Section(key, str(title), sentence, [self[name] for name in names])
+        return Section(key, str(title), sentence, [self[name] for name in names if name in self.fields])
 
 
 def _count(value: Any) -> int:
@@ -195,10 +201,14 @@ def _count(value: Any) -> int:
 
 
 class CreateForm(SettingsForm):
-    """A new project: its name and people first, then where it starts from and what differs from that.
+    """A new project: its name, kind and people first, then where it starts from and what differs from that.
 
     `origin` is a template or "project:" with a slug. A setting that was not touched is the origin's.
     """
+
+    kind = forms.ChoiceField(
+        label=_("Kind"), required=False, widget=forms.RadioSelect, help_text=_("It cannot be changed later.")
+    )
 
     people = forms.CharField(
         label=_("Annotators"),
@@ -216,14 +226,21 @@ class CreateForm(SettingsForm):
         help_text=_("The project’s name in URLs and commands. If left empty, it is made from the name."),
     )
 
-    def __init__(self, data: Any = None, *, projects: Iterable[Project], **kwargs: Any) -> None:
+    def __init__(
+        self, data: Any = None, *, projects: Iterable[Project], kind: ProjectKind = STEPS, **kwargs: Any
+    ) -> None:
         self.projects = {f"{COPY}{project.slug}": project for project in projects}
         known = {*TEMPLATES, *self.projects}
         chosen, filled = (str(data.get(name, "")) if data else "" for name in ("origin", "filled"))
         self.begun_from: str = chosen if chosen in known else DEFAULT_TEMPLATE
         # the origin whose settings stood in the form
         self.filled: str = filled if filled in known else DEFAULT_TEMPLATE
-        super().__init__(data, initial={**self._settings(self.filled), "origin": DEFAULT_TEMPLATE}, **kwargs)
+        self.kind = KINDS.get(str(data.get("kind", "")), kind) if data else kind
+        initial = {**self._settings(self.filled), "origin": DEFAULT_TEMPLATE, "kind": self.kind.name}
+        super().__init__(data, kind=self.kind, initial=initial, **kwargs)
+        self.fields["kind"].choices = [  # type: ignore[attr-defined]
+            (one.name, f"{translated(one.title)}: {translated(one.about)}") for one in KINDS.values()
+        ]
         templates = [(name, translated(template.title)) for name, template in TEMPLATES.items()]
         copies = [(key, project.name) for key, project in self.projects.items()]
         groups = [
@@ -240,16 +257,19 @@ class CreateForm(SettingsForm):
 
     def _settings(self, origin: str) -> dict[str, Any]:
         return settings_from(
-            template="" if origin in self.projects else origin, project=self.projects.get(origin)
+            template="" if origin in self.projects else origin,
+            project=self.projects.get(origin),
+            kind=self.kind.name,
         )
 
     def filled_from_origin(self) -> CreateForm:
         """The same form, its settings those of the chosen origin; what else was typed stays."""
         typed = {name: self.data.get(name, "") for name in ("name", "people", "description", "slug")}
         ticks = {name: name in self.data for name in ("copy_guidelines", "copy_members")}
-        fresh = CreateForm(projects=self.projects.values())
+        kind = self.copied.of_kind if self.copied else self.kind
+        fresh = CreateForm(projects=self.projects.values(), kind=kind)
         fresh.filled = fresh.begun_from = self.begun_from
-        fresh.initial = {**self._settings(self.begun_from), **typed, **ticks, "origin": self.begun_from}
+        fresh.initial |= {**fresh._settings(self.begun_from), **typed, **ticks, "origin": self.begun_from}
         return fresh
 
     @property

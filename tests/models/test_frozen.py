@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection, models, transaction
 from annotation.models import (
     AuditEvent,
     AuditLink,
+    Project,
     Release,
     ReleaseLabel,
     ReleaseRecord,
@@ -189,7 +190,7 @@ def test_system_check_notices_lifted_triggers_by_name() -> None:
     assert problems() == []
 
 
-@pytest.mark.parametrize("table", frozen.TABLES)
+@pytest.mark.parametrize("table", (*frozen.RELEASES, *frozen.LOG))
 def test_system_check_notices_a_single_missing_trigger(table: str) -> None:
     on = f" ON {table}" if connection.vendor == ON_POSTGRESQL else ""
     execute(f"DROP TRIGGER {table}_no_delete{on}")()
@@ -305,3 +306,14 @@ def test_triggers_installed_again_are_what_they_were() -> None:
     frozen.install(connection)
 
     assert frozen.problems(connection) == []
+
+
+def test_kind_of_a_project_cannot_be_changed(cast: Cast) -> None:
+    projects = Project.objects.filter(pk=cast.project.pk)
+    for deed in (
+        lambda: projects.update(kind="decisions"),
+        execute("UPDATE annotation_project SET kind = 'decisions', name = 'Other'"),
+    ):
+        with pytest.raises(DatabaseError, match="fixed when it is created"), transaction.atomic():
+            deed()
+    assert projects.update(kind="steps", name="Other") == 1

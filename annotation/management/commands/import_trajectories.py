@@ -13,8 +13,9 @@ from typing import Any, BinaryIO
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from annotation.core.errors import ImportRefused, TristepError
-from annotation.importers import FORMATS
+from annotation.core.errors import ImportRefused, Invalid, TristepError
+from annotation.core.kinds import STEPS
+from annotation.importers import FORMATS, HEAD_BYTES, by_name, kind_of, sniff
 from annotation.importers.options import ReadOptions
 from annotation.importers.parts.folder_layouts import FolderLog, joined, together
 from annotation.importers.preview import preview
@@ -70,7 +71,8 @@ class Command(OperatorCommand):
         slug = options["project"]
         project = Project.objects.filter(slug=slug).first()
         if project is None:
-            project = projects.create_project(actor=OPERATOR, name=slug, slug=slug)
+            kind = _kind(logs[0], options["format"])
+            project = projects.create_project(actor=OPERATOR, name=slug, slug=slug, kind=kind)
         done, refused = [], list[str]()
         for log in logs:
             try:
@@ -179,6 +181,18 @@ def _name(log: FolderLog) -> str:
     """The name of a log: its file, or the folder of its files and the one around it."""
     path = Path(log.name)
     return f"{path.parent.name} › {path.name}".removeprefix(" › ") if log.parts else path.name
+
+
+def _kind(log: FolderLog, format: str) -> str:
+    """The kind of project that a file belongs into; steps where its format cannot be told (importing it says
+    why)."""
+    if format:
+        return kind_of(by_name(format)).name
+    try:
+        with _opened(log) as stream:
+            return kind_of(sniff(stream.read(HEAD_BYTES))).name
+    except Invalid:
+        return STEPS.name
 
 
 @contextmanager

@@ -16,9 +16,10 @@ from django.utils.text import slugify
 from annotation import dispatch
 from annotation.core.errors import Invalid, StaleState
 from annotation.core.i18n import translatable
+from annotation.core.kinds import refuse_other
 from annotation.core.text import escape
 from annotation.core.vocabulary import ImportState
-from annotation.importers import FORMATS, HEAD_BYTES, sniff
+from annotation.importers import FORMATS, HEAD_BYTES, kind_of, sniff
 from annotation.importers.options import ReadOptions
 from annotation.models import ImportFile, Project
 from annotation.policies import Actor, recorded, require
@@ -73,7 +74,8 @@ def receive_file(
     `chunks` are its bytes in order. `format` names an importer; empty: it is sniffed from the first bytes.
     `policy_models` names sample indexes. With `enqueue` False the caller runs it (`run_import`) in its own
     process, or `start` queues it once somebody has looked at its preview. Raises Invalid for an empty file,
-    an unknown format or one that cannot be told; who shows several files says which.
+    an unknown format, one that cannot be told, or one of another kind than the project; who shows several
+    files says which.
     """
     require(actor, "import", project)
     if format and format not in FORMATS:
@@ -84,8 +86,10 @@ def receive_file(
         )
 
     def columns(head: bytes) -> Mapping[str, object]:
+        importer = FORMATS[format] if format else sniff(head)
+        refuse_other(project.of_kind, kind_of(importer))
         return {
-            "format": format or sniff(head).name,
+            "format": importer.name,
             "subset": projects.ensure_subset(actor=actor, project=project, name=subset),
             "replace": replace,
             "policy_models": {str(index): model for index, model in (policy_models or {}).items()},

@@ -13,6 +13,7 @@ from annotation import dispatch
 from annotation.core.default_guideline import default_guideline
 from annotation.core.errors import Invalid, Locked, StaleVersion
 from annotation.core.i18n import translatable
+from annotation.core.kinds import SETTINGS_NEED, STEPS, Feature, by_name, settings_of
 from annotation.core.vocabulary import UNSEEN_POLICIES, SecondReader
 from annotation.models import Assignment, Guideline, Membership, Project, Subset, Trajectory, User
 from annotation.policies import Actor, recorded, require
@@ -22,6 +23,7 @@ from ..transitions import CHANGED_MEANWHILE, require_version
 
 SETTINGS = frozenset(Project.EDITED)
 PEOPLE_BESIDE_JUDGES = 2
+FIXED = translatable("The kind of a project is fixed when it is created.")
 
 
 def _clean(project: Project) -> None:
@@ -33,7 +35,21 @@ def _clean(project: Project) -> None:
             translatable("The project could not be saved; check the fields."),
             fields={name: " ".join(messages) for name, messages in error.message_dict.items()},
         ) from error
+    _check_kind(project)
     _check_second_reader(project)
+
+
+def _check_kind(project: Project) -> None:
+    """Raises Invalid where a setting is switched on that projects of this kind do not have."""
+    kind = project.of_kind
+    has = settings_of(kind, SETTINGS_NEED)
+    fields = {
+        name: kind.lacks[needs]
+        for name, needs in SETTINGS_NEED.items()
+        if name not in has and getattr(project, name)
+    }
+    if fields:
+        raise Invalid(next(iter(fields.values())), fields=fields)
 
 
 NOT_BLIND = translatable(
@@ -63,16 +79,23 @@ def _check_second_reader(project: Project) -> None:
 
 @transaction.atomic
 def create_project(
-    *, actor: Actor, name: str, slug: str = "", guidelines: str | None = None, **settings: Any
+    *,
+    actor: Actor,
+    name: str,
+    slug: str = "",
+    kind: str = STEPS.name,
+    guidelines: str | None = None,
+    **settings: Any,
 ) -> Project:
-    """Start a project; its maker becomes an admin member.
+    """Start a project of a kind, which it keeps; its maker becomes an admin member.
 
-    Without `guidelines` it starts with the default ones, in its maker's language: that of their profile, else
-    the one they are reading in.
+    Without `guidelines` it starts with the default ones of its kind, in its maker's language: that of their
+    profile, else the one they are reading in.
 
     Raises Invalid when the slug is taken or a value is wrong.
     """
     require(actor, "project.create")
+    declared = by_name(kind)
     unknown = set(settings) - SETTINGS
     if unknown:
         raise Invalid(
@@ -83,6 +106,7 @@ def create_project(
     project = Project(
         name=name.strip(),
         slug=slug.strip() or slugify(name)[:64],
+        kind=declared.name,
         created_by=recorded(actor),
         created_at=now,
         **settings,
@@ -98,7 +122,7 @@ def create_project(
         ) from error
     if guidelines is None:
         language = actor.language if isinstance(actor, User) else ""
-        guidelines = default_guideline(language or get_language() or "")
+        guidelines = default_guideline(language or get_language() or "", declared)
     Guideline.objects.create(
         project=project, version=1, text=guidelines, created_by=recorded(actor), created_at=now
     )
@@ -115,6 +139,8 @@ def update_project(
     """Change settings. N is locked after the first claim; the free slots of every trajectory follow it
     before. Raises StaleVersion when they are no longer at the `version` that the actor began from."""
     require(actor, "project.change", project)
+    if "kind" in values:
+        raise Invalid(FIXED, fields={"kind": FIXED})
     unknown = set(values) - SETTINGS
     if unknown:
         raise Invalid(
@@ -201,6 +227,8 @@ def ensure_subset(
 ) -> Subset:
     """The subset of that name, made when missing. Raises Invalid when the name is not a slug."""
     require(actor, "import", project)
+    if suspend_on_user_turn:
+        project.of_kind.require(Feature.PROPAGATION)
     subset = Subset(project=project, name=name.strip(), created_at=timezone.now())
     try:
         subset.clean_fields()
@@ -226,6 +254,8 @@ def update_subset(
     """Change how the propagation rule treats user messages in a subset. Raises StaleVersion when it is no
     longer at the `version` that the actor began from."""
     require(actor, "project.change", subset)
+    if suspend_on_user_turn:
+        subset.project.of_kind.require(Feature.PROPAGATION)
     current = Subset.objects.select_for_update(no_key=True).get(pk=subset.pk)
     require_version(current, version, {"suspend_on_user_turn": suspend_on_user_turn})
     if current.suspend_on_user_turn != suspend_on_user_turn:

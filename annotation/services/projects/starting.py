@@ -5,6 +5,9 @@ from typing import Any
 
 from django.db import transaction
 
+from annotation.core.errors import Invalid
+from annotation.core.i18n import translatable
+from annotation.core.kinds import STEPS, by_name, settings_of
 from annotation.core.project_templates import TEMPLATES
 from annotation.models import Guideline, Invitation, Membership, Project, User
 from annotation.policies import Actor, require
@@ -16,10 +19,19 @@ COPIED = SETTINGS - {"name", "description"}
 """The settings that a copy takes over."""
 
 
-def settings_from(*, template: str = "", project: Project | None = None) -> dict[str, Any]:
-    """The settings of a starting point; those that it leaves out have their defaults."""
+OTHER_GUIDELINES = translatable(
+    "Guidelines can be copied only from a project of the same kind: labels mean something else in the other."
+)
+
+
+def settings_from(
+    *, template: str = "", project: Project | None = None, kind: str = STEPS.name
+) -> dict[str, Any]:
+    """The settings of a starting point, as far as a project of that kind has them; those that it leaves out
+    have their defaults."""
     # a new one has the defaults
-    settings = {name: getattr(project or Project(), name) for name in COPIED}
+    names = settings_of(by_name(kind), COPIED)
+    settings = {name: getattr(project or Project(), name) for name in names}
     return settings | dict(TEMPLATES[template].settings if template else {})
 
 
@@ -29,6 +41,7 @@ def start_project(
     actor: Actor,
     name: str,
     slug: str = "",
+    kind: str = STEPS.name,
     settings: Mapping[str, Any],
     people: Sequence[tuple[str, str]] = (),
     guidelines: str | None = None,
@@ -38,16 +51,18 @@ def start_project(
     """Create a project, and invite `people` (e-mail address, name) as annotators: the project, and the
     invitations with the secrets of their links.
 
-    `guidelines_of` is a project whose guidelines it starts with. The members of `members_of` are invited with
-    their roles, but for the actor: nobody becomes a member without accepting. Both need the right to change
-    these projects.
+    `guidelines_of` is a project of the same kind whose guidelines it starts with. The members of `members_of`
+    are invited with their roles, but for the actor: nobody becomes a member without accepting. Both need the
+    right to change these projects.
     """
     text = guidelines
     if guidelines_of is not None:
         require(actor, "project.change", guidelines_of)
+        if guidelines_of.kind != kind:
+            raise Invalid(OTHER_GUIDELINES)
         newest = Guideline.objects.filter(project=guidelines_of).order_by("-version").first()
         text = newest.text if newest else None
-    project = create_project(actor=actor, name=name, slug=slug, guidelines=text, **settings)
+    project = create_project(actor=actor, name=name, slug=slug, kind=kind, guidelines=text, **settings)
     invited = invite_all(actor=actor, project=project, people=people, is_annotator=True) if people else []
     if members_of is not None:
         require(actor, "members.change", members_of)

@@ -117,6 +117,7 @@ def _started(user: User, form: CreateForm) -> tuple[Project, list[tuple[Invitati
         actor=user,
         name=values["name"],
         slug=values["slug"],
+        kind=form.kind.name,
         settings=form.settings(),
         people=service.people_listed(values["people"]),
         guidelines_of=copied if values.get("copy_guidelines") else None,
@@ -125,7 +126,7 @@ def _started(user: User, form: CreateForm) -> tuple[Project, list[tuple[Invitati
 
 
 def _settings_form(opened: ProjectPage, values: dict[str, Any], given: QueryDict | None) -> SettingsForm:
-    form = SettingsForm(given, initial=values)
+    form = SettingsForm(given, initial=values, kind=opened.project.of_kind)
     if policies.visible(opened.user, Assignment.objects.filter(project=opened.project)).exists():
         form.fields["annotators_per_trajectory"].disabled = True
         form.fields["annotators_per_trajectory"].help_text = _(

@@ -1,0 +1,174 @@
+"""The kinds of projects: what each calls its labels, and which stages, figures and exports it has.
+
+A new kind is one declaration here. What a kind has is asked of its declaration, and nowhere is a kind
+compared by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Protocol, TypeVar
+
+from annotation.core.errors import Conflict, Invalid
+from annotation.core.i18n import translatable
+
+
+class Feature(StrEnum):
+    """What some kinds of projects have, and others not.
+
+    `propagation`: an error carries on to later steps, so that −1 are proposed and have roots, and +1 may be
+    carried forward. `first_errors`: the first −1 of a trajectory, and where labels go next, tell something.
+    `best_of_n`: the trajectories of a task are runs, among which a model's labels choose. `baseline`: the
+    judge that is trained here. `atif`: trajectories are written as ATIF documents. `step_rewards`: releases
+    are written as rewards of the steps of one run.
+    """
+
+    PROPAGATION = "propagation"
+    FIRST_ERRORS = "first_errors"
+    BEST_OF_N = "best_of_n"
+    BASELINE = "baseline"
+    ATIF = "atif"
+    STEP_REWARDS = "step_rewards"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProjectKind:
+    """A kind of project. `name` is stored and sent; all texts are English, for translation.
+
+    `steps` and `outcomes` say what each label means, of a step and of a trajectory; `hint` is how to judge a
+    step. `elsewhere` refuses a file of this kind that meets a project of another. `lacks` holds the features
+    that it does not have, and refuses each in a sentence. Its default guidelines stand in
+    `core/guidelines/<name>`.
+    """
+
+    name: str
+    title: str
+    about: str
+    steps: Mapping[int, str]
+    outcomes: Mapping[int, str]
+    hint: str
+    elsewhere: str
+    lacks: Mapping[Feature, str]
+
+    @property
+    def features(self) -> frozenset[Feature]:
+        """What it has; templates ask whether a name is among them."""
+        return frozenset(Feature) - self.lacks.keys()
+
+    def has(self, feature: Feature | None) -> bool:
+        """Whether it has `feature`; None is what every kind has."""
+        return feature not in self.lacks
+
+    def require(self, feature: Feature) -> None:
+        """Raises Conflict, in a sentence, where it does not have `feature`."""
+        if feature in self.lacks:
+            raise Conflict(self.lacks[feature], code="not_of_this_kind")
+
+
+STEPS: Final = ProjectKind(
+    name="steps",
+    title=translatable("Steps"),
+    about=translatable("whole runs of an agent: each of its steps is labelled, and then the outcome"),
+    steps={
+        1: translatable("correct and effective"),
+        0: translatable("neutral or exploratory"),
+        -1: translatable("incorrect or harmful"),
+    },
+    outcomes={
+        1: translatable("the task was solved"),
+        0: translatable("solved in part, or it cannot be decided"),
+        -1: translatable("the task was not solved"),
+    },
+    hint=translatable("Judge a step by what was known up to and including its own results."),
+    elsewhere=translatable(
+        "This file holds whole runs, which belong into a project of the kind “steps”; this project is of "
+        "another."
+    ),
+    lacks={},
+)
+DECISIONS: Final = ProjectKind(
+    name="decisions",
+    title=translatable("Decisions"),
+    about=translatable(
+        "one history each, and some candidates for the next action: each is labelled, and then whether the "
+        "item is fit for use"
+    ),
+    steps={
+        1: translatable("the right next action here"),
+        0: translatable("cannot be said"),
+        -1: translatable("a wrong next action here"),
+    },
+    outcomes={
+        1: translatable("fit for use"),
+        0: translatable("unsure"),
+        -1: translatable("to be dropped"),
+    },
+    hint=translatable("Judge each option by itself, as the next action after this history."),
+    elsewhere=translatable(
+        "This file holds decisions, which belong into a project of the kind “decisions”; this project is of "
+        "another."
+    ),
+    lacks={
+        Feature.PROPAGATION: translatable(
+            "In a project of decisions no error carries on: its options are alternatives, and none follows "
+            "from another."
+        ),
+        Feature.FIRST_ERRORS: translatable("A project of decisions has no figures of first errors."),
+        Feature.BEST_OF_N: translatable("A project of decisions has no Best-of-N."),
+        Feature.BASELINE: translatable("A project of decisions has no baseline judge."),
+        Feature.ATIF: translatable("A project of decisions has no export as ATIF."),
+        Feature.STEP_REWARDS: translatable("A project of decisions has no export of step rewards."),
+    },
+)
+
+KINDS: Final[dict[str, ProjectKind]] = {kind.name: kind for kind in (STEPS, DECISIONS)}
+
+
+class Needing(Protocol):
+    """What not every kind of project has."""
+
+    @property
+    def needs(self) -> Feature | None:
+        """The feature without which it is not there."""
+
+
+_Needing = TypeVar("_Needing", bound=Needing)
+
+
+def by_name(name: str) -> ProjectKind:
+    """The kind called `name`. Raises Invalid, listing the known names."""
+    try:
+        return KINDS[name]
+    except KeyError:
+        raise Invalid(
+            translatable("A project is of one of these kinds: {kinds}.", kinds=", ".join(KINDS)),
+            fields={"kind": translatable("must be one of {choices}", choices=", ".join(KINDS))},
+        ) from None
+
+
+def available(kind: ProjectKind, every: Mapping[str, _Needing]) -> dict[str, _Needing]:
+    """Those of `every`, by name, that a kind has: figures, export formats."""
+    return {name: one for name, one in every.items() if kind.has(one.needs)}
+
+
+SETTINGS_NEED: Final[Mapping[str, Feature]] = {"carry_forward": Feature.PROPAGATION}
+"""The settings of a project that not every kind has."""
+
+
+def settings_of(kind: ProjectKind, names: Iterable[str]) -> list[str]:
+    """Those settings that a kind has."""
+    return [name for name in names if kind.has(SETTINGS_NEED.get(name))]
+
+
+def meanings(words: Mapping[int, str]) -> Iterable[tuple[int, str]]:
+    """Label and meaning, from +1 down."""
+    return sorted(words.items(), reverse=True)
+
+
+def refuse_other(project: ProjectKind, file: ProjectKind) -> None:
+    """Raises Invalid where a file of trajectories is of another kind than the project that it should come
+    into."""
+    if file != project:
+        raise Invalid(file.elsewhere, code="other_kind")
