@@ -235,9 +235,9 @@ class CreateForm(SettingsForm):
         self.begun_from: str = chosen if chosen in known else DEFAULT_TEMPLATE
         # the origin whose settings stood in the form
         self.filled: str = filled if filled in known else DEFAULT_TEMPLATE
-        self.kind = KINDS.get(str(data.get("kind", "")), kind) if data else kind
-        initial = {**self._settings(self.filled), "origin": DEFAULT_TEMPLATE, "kind": self.kind.name}
-        super().__init__(data, kind=self.kind, initial=initial, **kwargs)
+        self.of_kind: ProjectKind = KINDS.get(str(data.get("kind", "")), kind) if data else kind
+        initial = {**self._settings(self.filled), "origin": DEFAULT_TEMPLATE, "kind": self.of_kind.name}
+        super().__init__(data, kind=self.of_kind, initial=initial, **kwargs)
         self.fields["kind"].choices = [  # type: ignore[attr-defined]
             (one.name, f"{translated(one.title)}: {translated(one.about)}") for one in KINDS.values()
         ]
@@ -259,17 +259,18 @@ class CreateForm(SettingsForm):
         return settings_from(
             template="" if origin in self.projects else origin,
             project=self.projects.get(origin),
-            kind=self.kind.name,
+            kind=self.of_kind.name,
         )
 
     def filled_from_origin(self) -> CreateForm:
         """The same form, its settings those of the chosen origin; what else was typed stays."""
         typed = {name: self.data.get(name, "") for name in ("name", "people", "description", "slug")}
         ticks = {name: name in self.data for name in ("copy_guidelines", "copy_members")}
-        kind = self.copied.of_kind if self.copied else self.kind
+        kind = self.copied.of_kind if self.copied else self.of_kind
         fresh = CreateForm(projects=self.projects.values(), kind=kind)
         fresh.filled = fresh.begun_from = self.begun_from
-        fresh.initial |= {**fresh._settings(self.begun_from), **typed, **ticks, "origin": self.begun_from}
+        given = {**fresh._settings(self.begun_from), **typed, **ticks, "origin": self.begun_from}
+        fresh.initial = {**fresh.initial, **given}
         return fresh
 
     @property

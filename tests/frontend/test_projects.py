@@ -105,6 +105,23 @@ def test_project_is_copied_without_data_and_its_members_are_invited_again(browse
     assert not bare.invitations.exists()
 
 
+def test_project_is_started_with_a_kind_and_copied_with_guidelines_of_the_same_alone(browse, cast, at, text):
+    client, sent = browse("root"), {**FILLED, "name": "Pairs", "kind": "decisions"}
+    shown = text(client.post(at("project-create"), {**sent, "use": "1"}))
+    assert 'value="decisions"' in shown and "Propose +1 after" not in shown
+    client.post(at("project-create"), sent)
+    assert "Propose +1 after" not in text(client.get(at("project-settings", "pairs")))
+    assert Project.objects.get(slug="pairs").kind == "decisions"
+    copied = {**sent, "slug": "copy", "origin": "project:pairs", "copy_guidelines": "on"}
+    page = client.post(at("project-create"), {**copied, "kind": "steps"})
+    assert page.status_code == 400 and "only from a project of the same kind" in text(page)
+    # a copy's form begins with the kind of what it copies
+    form = client.post(at("project-create"), {**copied, "kind": "steps", "use": "1"}).context["form"]
+    assert form["kind"].value() == "decisions"
+    client.post(at("project-create"), copied)
+    assert Project.objects.get(slug="copy").kind == "decisions"
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_template_of_a_project_makes_one(cast, name):
     chosen = projects_service.settings_from(template=name)

@@ -117,7 +117,7 @@ def _started(user: User, form: CreateForm) -> tuple[Project, list[tuple[Invitati
         actor=user,
         name=values["name"],
         slug=values["slug"],
-        kind=form.kind.name,
+        kind=form.of_kind.name,
         settings=form.settings(),
         people=service.people_listed(values["people"]),
         guidelines_of=copied if values.get("copy_guidelines") else None,

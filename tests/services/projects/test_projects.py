@@ -8,11 +8,14 @@ from io import BytesIO
 import pytest
 from django.utils import timezone
 
+from annotation.core.default_guideline import default_guideline
 from annotation.core.errors import Conflict, Denied, Invalid, NotFound
+from annotation.core.kinds import DECISIONS
 from annotation.models import AuditEvent, Guideline, Invitation, Membership, Project, User
 from annotation.policies import OPERATOR
 from annotation.services import accounts, label, projects
 from tests import people
+from tests.fixtures.decisions import import_decisions, make_decisions_cast
 from tests.people import PASSWORD, Cast
 from tests.services.together import refused, succeeded, together
 
@@ -39,6 +42,8 @@ def test_project_has_its_maker_as_admin_and_a_first_version_of_guidelines(db: No
         ({"name": "A", "annotators_per_trajectory": 10}, "annotators_per_trajectory"),
         ({"name": "A", "suggestion_policy": "sometimes"}, "suggestion_policy"),
         ({"name": "A", "owner": 5}, "owner"),
+        ({"name": "A", "kind": "questions"}, "kind"),
+        ({"name": "A", "kind": "decisions", "carry_forward": True}, "carry_forward"),
     ],
 )
 def test_project_that_cannot_be_is_refused_by_its_field(
@@ -49,6 +54,26 @@ def test_project_that_cannot_be_is_refused_by_its_field(
 
     assert field in refusal.value.fields
     assert Project.objects.count() == 1
+
+
+@pytest.mark.postgres
+def test_project_keeps_its_kind_and_takes_files_of_that_kind_alone(db: None) -> None:
+    cast = make_decisions_cast(2)
+    project, guideline = cast.project, projects.create_project(actor=OPERATOR, name="B", kind="decisions")
+
+    assert [people.step_indexes(row) for row in project.trajectories.all()] == [[3, 4]] * 2
+    assert guideline.guidelines.get().text == default_guideline("en", DECISIONS)
+    with pytest.raises(Invalid, match="fixed when it is created"):
+        projects.update_project(actor=cast.admin, project=project, values={"kind": "steps"})
+    with pytest.raises(Invalid, match="no error carries on"):
+        projects.update_project(actor=cast.admin, project=project, values={"carry_forward": True})
+    with pytest.raises(Conflict, match="no error carries on"):
+        projects.update_subset(actor=cast.admin, subset=project.subsets.get(), suspend_on_user_turn=True)
+    with pytest.raises(Invalid, match="of the kind “steps”"):
+        people.import_records(project, 1)
+    with pytest.raises(Invalid, match="of the kind “decisions”"):
+        import_decisions(people.make_project("runs"))
+    assert project.trajectories.count() == 2
 
 
 @pytest.mark.postgres
