@@ -105,7 +105,7 @@ def test_project_is_copied_without_data_and_its_members_are_invited_again(browse
     assert not bare.invitations.exists()
 
 
-def test_project_is_started_with_a_kind_and_copied_with_guidelines_of_the_same_alone(browse, cast, at, text):
+def test_project_is_started_with_a_kind_and_copied_with_those_guidelines_alone(browse, cast, at, text):
     client, sent = browse("root"), {**FILLED, "name": "Pairs", "kind": "decisions"}
     shown = text(client.post(at("project-create"), {**sent, "use": "1"}))
     assert 'value="decisions"' in shown and "Propose +1 after" not in shown
