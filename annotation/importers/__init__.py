@@ -32,6 +32,9 @@ from .chats.anthropic import Anthropic
 from .chats.openai_chat import OpenAIChat
 from .chats.openai_responses import OpenAIResponses
 from .chats.sharegpt import ShareGPT
+from .decisions.plan_rewardbench import PlanRewardBench
+from .decisions.toolprmbench import ToolPrmBench
+from .decisions.tristep_decision import TristepDecision
 from .external_importers import with_others
 from .parts.archive import is_zip
 from .traces.langchain import LangChain
@@ -48,6 +51,9 @@ LAST_RESORT: Final = 0.5
 
 OWN: Final[tuple[Importer, ...]] = (
     AgentProcessBench(),
+    TristepDecision(),
+    ToolPrmBench(),
+    PlanRewardBench(),
     InspectLog(),
     Atif(),
     Anthropic(),

@@ -58,6 +58,24 @@ def test_importing_again_says_that_nothing_is_new(tmp_path: Path) -> None:
     assert (row["file"], row["subset"], row["format"]) == ("a.jsonl", "a", "agentprocessbench")
 
 
+def test_importing_decisions_counts_them_by_file_and_in_sum(tmp_path: Path) -> None:
+    golden = ROOT / "fixtures" / "golden"
+    files = ("toolprmbench.json", "toolprmbench-repeats.json", "plan_rewardbench.jsonl")
+
+    said = run("import_trajectories", "new", *(golden / name for name in files), "--subset", "s", "--json")
+
+    document = said.document
+    assert [row["items"] for row in document["files"]] == [4, 2, 4]
+    assert {name: document[name] for name in ("items", "left_out", "repeats", "contradictory", "pairs")} == {
+        "items": 10,
+        "left_out": 1,
+        "repeats": 4,
+        "contradictory": 2,
+        "pairs": 8,
+    }
+    assert Trajectory.objects.count() == 10
+
+
 def test_importing_tasks_in_several_turns_offers_suspension_and_an_option_sets_it(tmp_path: Path) -> None:
     record = make_record(0, 0)
     request = [{"role": "system", "content": "State."}, {"role": "user", "content": "Now this."}]

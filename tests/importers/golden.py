@@ -55,9 +55,9 @@ def describe(draft: TrajectoryDraft) -> dict[str, Any]:
 
 def _foreign(draft: TrajectoryDraft) -> dict[str, Any]:
     """The parts that only formats of other programs have."""
-    if "source_steps" not in draft.hints:
-        return {}
     labels = [[label.message, label.name, label.value, label.reason] for label in draft.source_labels]
+    if "source_steps" not in draft.hints:
+        return {"source_labels": labels} if labels else {}
     return {
         "source": draft.hints["source"],
         "source_steps": draft.hints["source_steps"],

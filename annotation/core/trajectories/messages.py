@@ -21,7 +21,9 @@ THOUGHT_OPEN: Final = "<think>"
 THOUGHT_CLOSE: Final = "</think>"
 RESULT_ROLES: Final = frozenset({"tool", "function"})
 EARLIER: Final = "earlier assistant"
-"""The role of a response that a log only repeats: shown, and no step, for no call of its own is there."""
+"""The role of a response that is shown and is no step: one that a log only repeats, or of a decision's
+history."""
+RESPONSES: Final = frozenset({"assistant", EARLIER})
 
 _NAME_IN_BROKEN_CALL: Final = re.compile(r'"name"\s*:\s*"([^"\\]{1,200})"')
 
@@ -76,6 +78,22 @@ class Message:
     def failed(self) -> bool:
         """Whether this is a tool result that the log marks as an error (`is_error`)."""
         return self.role in RESULT_ROLES and self.raw.get("is_error") is True
+
+
+def as_earlier(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Raw messages with every response in the role `earlier assistant`, so that none of them is a step."""
+    return [
+        {**message, "role": EARLIER} if message.get("role") == "assistant" else message
+        for message in messages
+    ]
+
+
+def as_in_chat(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Raw messages with every response in the role that it has in a chat: the inverse of `as_earlier`."""
+    return [
+        {**message, "role": "assistant"} if message.get("role") == EARLIER else message
+        for message in messages
+    ]
 
 
 def normalise(messages: Sequence[Any]) -> tuple[Message, ...]:
@@ -160,7 +178,7 @@ def _message(index: int, raw: Any) -> Message:
     role = role if isinstance(role, str) else _as_json(role)
     calls = tuple(_structured_calls(raw))
     content = raw.get("content")
-    if role == "assistant" and not calls and isinstance(content, str) and TEXT_CALL_OPEN in content:
+    if role in RESPONSES and not calls and isinstance(content, str) and TEXT_CALL_OPEN in content:
         content, calls = _text_calls(content)
     parts = _parts(content)
     refusal = raw.get("refusal")
@@ -182,7 +200,7 @@ def _message(index: int, raw: Any) -> Message:
 
 
 def _thought(role: str, raw: dict[str, Any]) -> str:
-    reasoning = raw.get("reasoning_content") if role == "assistant" else None
+    reasoning = raw.get("reasoning_content") if role in RESPONSES else None
     return reasoning.strip() if isinstance(reasoning, str) else ""
 
 

@@ -16,6 +16,7 @@ from tqdm import tqdm
 from annotation.core.errors import ImportRefused, Invalid, TristepError
 from annotation.core.kinds import STEPS
 from annotation.importers import FORMATS, HEAD_BYTES, by_name, kind_of, sniff
+from annotation.importers.decisions.reading import COUNTS, counts_json
 from annotation.importers.options import ReadOptions
 from annotation.importers.parts.folder_layouts import FolderLog, joined, together
 from annotation.importers.preview import preview
@@ -97,7 +98,7 @@ class Command(OperatorCommand):
                         "consider --suspend-on-user-turn, or the subset's setting."
                     )
         if options["json"]:
-            self.document({"project": slug, "files": done, "refused": len(refused)})
+            self.document({"project": slug, "files": done, "refused": len(refused), **_summed(done)})
         if refused:
             several = (
                 f"{len(refused)} of {counted(len(logs), 'file')} refused; nothing of these was imported."
@@ -265,4 +266,12 @@ def _row(source: ImportFile) -> dict[str, Any]:
         "replaced": source.replaced_count,
         "steps": source.step_count,
         "offers_suspension": source.offers_suspension,
+        **counts_json(source.notes),
+    }
+
+
+def _summed(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """The counts of all files of decisions together."""
+    return {
+        name: sum(row.get(name, 0) for row in rows) for name in COUNTS if any(name in row for row in rows)
     }

@@ -1,0 +1,184 @@
+"""A decision as a record (`tristep-decision/1`) and as a trajectory: what is shown of it, and what is not.
+
+The trajectory's messages are the history, its responses in the role `earlier assistant`, and after it the
+options, which are the only steps. Their order is that of SHA-256(history ‖ option), so that it tells nothing.
+Key, origin, source and reason of the options, and whatever else a file says of the decision, stand in the
+record that is kept as `raw`, and the key in the source labels: annotators are sent neither (docs/design.md,
+"Who may see what").
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from ..jsonio.canonical import canonical_json, sha256_hex
+from ..trajectories.messages import as_earlier, normalise
+from ..trajectories.trajectory import SourceLabel, TrajectoryDraft
+from .equality import history_digest, message_digest
+
+FORMAT: Final = "tristep-decision/1"
+KEY: Final = "key"
+CONTRADICTORY: Final = "contradictory"
+UNKNOWN_MODEL: Final = "unknown"
+
+_SHOWN: Final = ("content", "reasoning_content", "refusal")
+
+
+class OptionOrigin(StrEnum):
+    """The origin of an option: a step of a run, what a person wrote, a judge's proposal, or a file of
+    decisions."""
+
+    STEP = "step"
+    WRITTEN = "written"
+    JUDGE = "judge"
+    FILE = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One candidate for the next action. `message` is the response, without anything that tells where it is
+    from.
+
+    `key`: the label that its source gives it (−1, 0, 1; None without one). `source`: where it is from, as
+    JSON (the run's `record_id`, `step` and `policy_model`; the file's `line`); `reason`: why the key is what
+    it is.
+    """
+
+    message: dict[str, Any]
+    key: int | None = None
+    origin: OptionOrigin = OptionOrigin.FILE
+    source: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The option as it stands in the record."""
+        return {
+            "message": self.message,
+            "key": self.key,
+            "origin": str(self.origin),
+            "source": dict(self.source),
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One history and two options or more, all of them different.
+
+    `history` has the roles of a chat. `category` is what figures are given by, beside sets ("" for none);
+    `about` is what the source says besides. `contradictory`: sources give opposite keys, so that there is
+    none.
+    """
+
+    question: str
+    tools: Sequence[Any]
+    history: Sequence[dict[str, Any]]
+    options: Sequence[Option]
+    task_key: str
+    data_source: str = ""
+    category: str = ""
+    contradictory: bool = False
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether its key says that some option is better than another."""
+        return len({option.key for option in self.options} - {None}) > 1
+
+
+def shown_message(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A response as an option: its text, its reasoning and its calls. Ids, usage and all else are left
+    out."""
+    shown: dict[str, Any] = {"role": "assistant"} | {
+        name: message[name] for name in _SHOWN if message.get(name) not in (None, "")
+    }
+    shown.setdefault("content", "")
+    calls = message.get("tool_calls") or []
+    if not calls and isinstance(message.get("function_call"), dict):
+        calls = [{"function": message["function_call"]}]
+    if calls:
+        shown["tool_calls"] = [_call(call) for call in (calls if isinstance(calls, list) else [calls])]
+    return shown
+
+
+def _call(call: Any) -> Any:
+    if not isinstance(call, dict):
+        return call
+    spec = call["function"] if isinstance(call.get("function"), dict) else call
+    return {
+        "type": "function",
+        "function": {key: held for key, held in spec.items() if key not in ("id", "type")},
+    }
+
+
+def option_digest(message: Mapping[str, Any]) -> bytes:
+    """The digest of an option: equal exactly when options do the same."""
+    (normal,) = normalise([message])
+    return message_digest(normal)
+
+
+def item_digest(history: bytes, options: Sequence[bytes]) -> str:
+    """The identity of a decision, from the digests of its history and its options, whatever their order."""
+    return sha256_hex(b"".join([history, *sorted(options)]))
+
+
+def in_stored_order(history: bytes, options: Sequence[Option]) -> list[Option]:
+    """The options ordered by SHA-256(history ‖ option). Options that differ only in how they are written, by
+    that."""
+
+    def place(option: Option) -> tuple[bytes, bytes]:
+        digest = hashlib.sha256(history + option_digest(option.message)).digest()
+        return digest, canonical_json(option.message)
+
+    return sorted(options, key=place)
+
+
+def decision_draft(decision: Decision, *, line: int = 0) -> TrajectoryDraft:
+    """The decision as a trajectory, to be imported like any other."""
+    before = history_digest(decision.question, decision.tools, decision.history)
+    options = in_stored_order(before, decision.options)
+    record_id = item_digest(before, [option_digest(option.message) for option in options])
+    first = len(decision.history)
+    record = {
+        "format": FORMAT,
+        "record_id": record_id,
+        "task_key": decision.task_key,
+        "data_source": decision.data_source,
+        "question": decision.question,
+        "tools": list(decision.tools),
+        "history": list(decision.history),
+        "options": [option.as_json() for option in options],
+        "category": decision.category,
+        CONTRADICTORY: decision.contradictory,
+        "about": dict(decision.about),
+    }
+    labels = [
+        SourceLabel(first + place, KEY, option.key, option.reason)
+        for place, option in enumerate(options)
+        if option.key is not None
+    ]
+    if decision.contradictory:
+        labels.append(SourceLabel(None, CONTRADICTORY, True))
+    return TrajectoryDraft(
+        record_id=record_id,
+        task_key=decision.task_key,
+        question=decision.question,
+        data_source=decision.data_source,
+        query_index=None,
+        sample_index=None,
+        policy_model=UNKNOWN_MODEL,
+        messages=[*as_earlier(decision.history), *(option.message for option in options)],
+        tools=list(decision.tools),
+        reference_answer=None,
+        task_description=None,
+        answer_text=None,
+        hints={},
+        labels=None,
+        raw=canonical_json(record),
+        line=line,
+        source_labels=tuple(labels),
+    )
