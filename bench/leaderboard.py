@@ -2,15 +2,15 @@
 pass over the same records.
 
 In one process. A release of the size of the published benchmark (1,000 records with three times the steps of
-a HotpotQA record, in four subsets) is written as freezing writes it; the predictions come in through the
-importer. Every figure has its interval, every pair of models its test.
+a HotpotQA record, in four subsets) is written as freezing writes it; the predictions come in by the command.
+Every figure has its interval, every pair of models its test.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
+import tempfile
 import time
 import uuid
 import zlib
@@ -30,6 +30,9 @@ JOINED = 3
 """So many records of HotpotQA make one, for 8.5 steps a record."""
 RIGHT = (0.45, 0.85)
 """Shares of steps that the worst and the best model get right."""
+REASON = "Refines the search to connect the place with the school, from what the tool has said before."
+IMPORTED, READ = "importing prediction files, CPU", "reading and checking them, CPU"
+OF_READING = 2.0
 LIMITS = {"figures": 300, "figures from nothing": 3_000}
 """Milliseconds, p50."""
 
@@ -100,13 +103,11 @@ def fill(size: int) -> Any:
     return release
 
 
-def predict(release: Any, models: int) -> None:
-    """Predictions of so many models, better and better, through the importer."""
+def prediction_files(release: Any, models: int, folder: Path) -> list[Path]:
+    """Files of so many models, better and better, with a reason for each label as the published ones have."""
     import numpy as np
 
-    from annotation.policies import OPERATOR
     from annotation.reports.shared.release_labels import released_labels
-    from annotation.services import evaluate
 
     released = released_labels(release)
     starts = released.starts()
@@ -117,24 +118,57 @@ def predict(release: Any, models: int) -> None:
         )
         for place, record_id in enumerate(released.record_id):
             steps = slice(starts[place], starts[place + 1])
-            labels = zip(released.message_index[steps].tolist(), said[steps].tolist(), strict=True)
+            labels = zip(map(str, released.message_index[steps]), said[steps].tolist(), strict=True)
+            by_index = dict(labels)
             line = {
                 "record_id": record_id,
-                "step_labels": {str(index): value for index, value in labels},
+                "step_labels": by_index,
                 "final_label": 1,
-                "comment": "because " * 20,
+                "updated_at": "2026-02-05T02:15:19.524419+00:00",
+                "explanations": {"steps": dict.fromkeys(by_index, REASON), "final": REASON},
             }
             yield json.dumps(line).encode() + b"\n"
 
-    for model in range(models):
+    paths = [folder / f"model-{model}.jsonl" for model in range(models)]
+    for model, path in enumerate(paths):
         right = RIGHT[0] + (RIGHT[1] - RIGHT[0]) * model / max(models - 1, 1)
-        evaluate.import_predictions(
-            actor=OPERATOR,
-            release=release,
-            model=f"model-{model}",
-            stream=io.BytesIO(b"".join(lines(right, np.random.default_rng(model)))),
-            filename="bench",
-        )
+        path.write_bytes(b"".join(lines(right, np.random.default_rng(model))))
+    return paths
+
+
+def import_files(release: Any, paths: list[Path], repeat: int) -> dict[str, list[float]]:
+    """Milliseconds of CPU: of importing the files by the command, of reading and checking them only, and of
+    `json.loads` of their lines; in turns. What was imported last stays."""
+    from django.core.management import call_command
+
+    from annotation.core.scoring.reading import read_predictions
+    from annotation.models import PredictionSet
+    from annotation.policies import OPERATOR
+    from annotation.reports.shared.release_labels import released_labels
+    from annotation.services import evaluate
+
+    released, found = released_labels(release), dict[str, list[float]]()
+
+    def by_command() -> None:
+        call_command("import_predictions", release.project.slug, release.version, *paths, no_fit=True)
+
+    def read() -> None:
+        for path in paths:
+            with path.open("rb") as file, tempfile.TemporaryFile() as reasons:
+                assert not read_predictions(file, path.name, released, reasons=reasons).errors
+
+    def parse() -> None:
+        for path in paths:
+            with path.open("rb") as file:
+                for line in file:
+                    json.loads(line)
+
+    for _ in range(repeat):
+        for row in PredictionSet.objects.filter(release=release):
+            evaluate.delete_predictions(actor=OPERATOR, prediction_set=row)
+        for name, work in ((IMPORTED, by_command), (READ, read), ("json.loads of their lines, CPU", parse)):
+            found.setdefault(name, []).append(timed(work, time.process_time))
+    return found
 
 
 def measure(release: Any, repeat: int) -> dict[str, list[float]]:
@@ -202,8 +236,10 @@ def _naive(value: Any, said: list[Any], parts: list[Any]) -> None:
 def inside(size: str, models: str, repeat: str) -> dict[str, list[float]]:
     """Fill the database, and measure (inside the product's process)."""
     release = fill(int(size))
-    predict(release, int(models))
-    return measure(release, int(repeat))
+    with tempfile.TemporaryDirectory() as folder:
+        paths = prediction_files(release, int(models), Path(folder))
+        imported = import_files(release, paths, max(1, int(repeat) // 3))
+    return measure(release, int(repeat)) | imported
 
 
 def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
@@ -220,5 +256,7 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
         [(name, number(p50), number(p95), number(p50 / reference)) for name, (p50, p95) in times.items()],
     )
     report.line("leaderboard", kind=stock.kind, records=sizes[0], models=sizes[1], times=found)
+    what = f"{stock.kind}: CPU of importing {sizes[1]} prediction files against reading them"
+    report.limit(Limit(what, times[IMPORTED][0] / times[READ][0], OF_READING))
     for name, most in LIMITS.items():
         report.limit(Limit(f"{stock.kind}: leaderboard, {name}, p50 (ms)", times[name][0], most))

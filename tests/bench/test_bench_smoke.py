@@ -136,7 +136,7 @@ def test_bench_requests_that_are_measured_are_answered(live_server: LiveServer) 
         (labels, {"QUICK_SIZES": (10,)}, [3.0, 1.3, 3.0, 1.3]),
         (releases, {"QUICK_SIZES": (5,)}, [1_000, 1.3, 1.3] * 5),
         (agreement, {}, [100, 3_000, 3_000]),
-        (leaderboard, {}, [300, 3_000]),
+        (leaderboard, {}, [2, 300, 3_000]),
         (intervals, {"QUICK_STUDIES": 2, "QUICK_LARGE": 800}, [0.93, 0.97] * 4 + [1]),
         (ranks, {"QUICK_BOARDS": 1, "TASKS": ((1, 20),)}, [0.06]),
         (prediction_powered, {"QUICK_DRAWS": 3, "TASKS": (20,), "NOISY": 20}, [0.93] * 5 + [1.01]),

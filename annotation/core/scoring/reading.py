@@ -8,7 +8,7 @@ an error in strict reading.
 
 from __future__ import annotations
 
-import json
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO, Final, NamedTuple
 import numpy as np
 
 from annotation.core.i18n import translatable
-from annotation.core.jsonio.canonical import canonical_json, sha256_hex
+from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import (
@@ -48,7 +48,6 @@ class Predicted(NamedTuple):
     invalid: int
     at: int
     size: int
-    digest: str
 
 
 @dataclass(slots=True)
@@ -66,18 +65,21 @@ class PredictionFile:
 
     def predictions(self) -> Predictions:
         """The predictions as arrays."""
-        made, starts = Predictions.none(self.released), self.released.starts()
-        for place, one in self.records.items():
-            made.steps[starts[place] : starts[place + 1]] = np.frombuffer(one.steps, dtype=np.int8)
-            made.outcome[place], made.there[place], made.failed[place] = one.outcome, True, one.failed
+        made, places = Predictions.none(self.released), sorted(self.records)
+        lines = [self.records[place] for place in places]
+        made.there[places] = True
+        made.steps[made.there[self.released.record]] = np.frombuffer(
+            b"".join([one.steps for one in lines]), dtype=np.int8
+        )
+        made.outcome[places] = [one.outcome for one in lines]
+        made.failed[places] = [one.failed for one in lines]
         return made
 
-    def reasons_of(self, place: int) -> dict[str, Any]:
-        """The reasons and comment in the counting line of a record; empty without any."""
+    def reasons_of(self, place: int) -> bytes:
+        """The reasons and comment in the counting line of a record, as `reasons_json` wrote them."""
         one = self.records[place]
         self.reasons.seek(one.at)
-        found: dict[str, Any] = json.loads(self.reasons.read(one.size))
-        return found
+        return self.reasons.read(one.size)
 
 
 def read_predictions(
@@ -94,7 +96,7 @@ def read_predictions(
     in a file that has no others."""
     file = PredictionFile(released, reasons, FileErrors(filename), FileErrors(filename))
     places = _places(released, subset)
-    starts = released.starts()
+    starts, indexes = released.starts().tolist(), released.message_index.tolist()
     lines = 0
     for line in label_lines(stream, filename):
         lines += 1
@@ -110,7 +112,7 @@ def read_predictions(
                 RecordError(filename, line.line, "record_id", reason)
             )
             continue
-        _take(file, line, place, released.message_index[starts[place] : starts[place + 1]].tolist())
+        _take(file, line, place, indexes[starts[place] : starts[place + 1]])
     if not lines:
         file.errors.add(RecordError(filename, 1, "", NO_LINES))
     if not file.records and not file.errors:
@@ -147,8 +149,7 @@ def _places(released: ReleasedLabels, subset: str) -> Mapping[str, int | None]:
 
 def _take(file: PredictionFile, line: LabelLine, place: int, indexes: list[int]) -> None:
     values, extra = aligned(line.step_labels, indexes)
-    wrong = list(_wrong(file.errors.filename, line, extra))
-    if wrong:
+    if (line.problems or extra) and (wrong := list(_wrong(file.errors.filename, line, extra))):
         file.errors.extend(wrong)
         return
     before, when = file.records.get(place), moment(line.updated_at)
@@ -157,18 +158,17 @@ def _take(file: PredictionFile, line: LabelLine, place: int, indexes: list[int])
         if when < before.when:
             return
     said = reasons_json(line, indexes)
-    at = file.reasons.seek(0, 2)
+    at = file.reasons.tell()
     file.reasons.write(said)
     file.records[place] = Predicted(
         line=line.line,
         when=when,
-        steps=np.array(values, dtype=np.int8).tobytes(),
+        steps=array("b", values).tobytes(),
         outcome=MISSING if line.final_label is None else line.final_label,
         failed=line.failed,
         invalid=len(line.problems),
         at=at,
         size=len(said),
-        digest=sha256_hex(said),
     )
 
 

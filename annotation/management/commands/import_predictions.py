@@ -1,8 +1,10 @@
 """import_predictions PROJECT VERSION FILE… [--model NAME] [--subset NAME] [--no-fit]"""
 
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import Any
 
 from annotation.management.base import OperatorCommand, add_release, counted, existing_file, find_release
@@ -35,19 +37,17 @@ class Command(OperatorCommand):
     def run(self, **options: Any) -> None:
         release = find_release(options["project"], options["release_version"])
         about = evaluate.PredictionSetDetails(options["prompt_version"], options["date"], options["cost"])
-        for path in [existing_file(name) for name in options["files"]]:
-            with path.open("rb") as stream:
-                result = evaluate.import_predictions(
-                    actor=OPERATOR,
-                    release=release,
-                    model=options["model"] or path.stem,
-                    stream=stream,
-                    filename=path.name,
-                    subset=options["subset"],
-                    about=about,
-                    strict=options["strict"],
-                    put_off_fit=True,
-                )
+        paths = [existing_file(name) for name in options["files"]]
+        results = evaluate.import_prediction_files(
+            actor=OPERATOR,
+            release=release,
+            sources=_sources(paths, options["model"]),
+            subset=options["subset"],
+            about=about,
+            strict=options["strict"],
+            put_off_fit=True,
+        )
+        for path, result in zip(paths, results, strict=True):
             counts = (
                 (result.missing, "missing label", ""),
                 (result.invalid, "invalid label", ""),
@@ -65,6 +65,13 @@ class Command(OperatorCommand):
             # here and now, so that a leaderboard right after this has everything, worker or not
             evaluate.fit_release(release_id=release.pk)
             self.summary("Recalibrated judges, the stacked one and the trained baseline are worked out.")
+
+
+def _sources(paths: Iterable[Path], model: str | None) -> Iterator[evaluate.PredictionSource]:
+    """The files one after the other, each open as long as it is read."""
+    for path in paths:
+        with path.open("rb") as stream:
+            yield evaluate.PredictionSource(model or path.stem, path.name, stream)
 
 
 def _date(text: str) -> date:

@@ -143,9 +143,16 @@ def _fit(release_id: uuid.UUID) -> None:
         ReleaseOutline.objects.filter(release=release, method=METHOD).update(baseline=made)
 
 
+def keep_labels(release: Release, released: ReleasedLabels) -> ReleaseOutline:
+    """The outline of a release, made the first time."""
+    # called only when there is none
+    row, _made = ReleaseOutline.objects.get_or_create(release=release, defaults={"labels": released.packed})
+    return row
+
+
 def keep_unlabelled(release: Release, released: ReleasedLabels) -> ReleasedLabels:
     """The unlabelled part of a release, kept beside its outline after the first time."""
-    row, _made = ReleaseOutline.objects.get_or_create(release=release, defaults={"labels": released.packed()})
+    row = keep_labels(release, released)
     if row.unlabelled is not None:
         return report.unpacked_part(row.unlabelled, released)
     part = both_parts(release, released).unlabelled

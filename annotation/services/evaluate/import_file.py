@@ -2,19 +2,21 @@
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
+from django.db import transaction
 
-from annotation.core.errors import Invalid
+from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import excerpt
-from annotation.core.scoring import MISSING, Predictions
+from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
+from annotation.core.scoring.labels import BoolArray
 from annotation.core.scoring.reading import PredictionFile, read_predictions
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
@@ -22,6 +24,7 @@ from annotation.reports.shared import release_labels as report
 
 from .fitting import keep_unlabelled
 from .store import (
+    NO_REASONS,
     REASONS_AT_ONCE,
     PredictionSetDetails,
     Reasons,
@@ -32,7 +35,9 @@ from .store import (
     store,
 )
 
-IN_MEMORY = 1 << 20
+SPOOLED = 1 << 20
+IN_MEMORY = 8 << 20
+"""Files that take more than this together, once read, are stored before the next one is read."""
 NOTHING_OF_RELEASE = translatable(
     "This file is about the unlabelled part alone; import what the model says of the release first."
 )
@@ -57,6 +62,50 @@ class PredictionImport:
     unlabelled: int
 
 
+@dataclass(frozen=True, slots=True)
+class PredictionSource:
+    """A file to import, and whose predictions it holds."""
+
+    model: str
+    filename: str
+    stream: BinaryIO
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What files are read for: a release with its unlabelled part, and what holds for all of them."""
+
+    release: Release
+    released: ReleasedLabels
+    more: ReleasedLabels
+    both: ReleasedLabels
+    subset: str
+    strict: bool
+
+    @property
+    def own(self) -> BoolArray:
+        """Which records of both are those of the release: (R,)."""
+        return np.arange(self.both.n_records) < self.released.n_records
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A file that has been read whole and is not stored yet."""
+
+    name: str
+    before: PredictionSet | None
+    predictions: Predictions
+    unlabelled: Predictions | None
+    fresh: list[int]
+    reasons: list[Reasons]
+    counts: dict[str, int]
+
+    @property
+    def size(self) -> int:
+        """The bytes that it holds, about."""
+        return self.predictions.steps.nbytes + sum(len(body) for _first, _last, body in self.reasons)
+
+
 def import_predictions(
     *,
     actor: Actor,
@@ -67,16 +116,38 @@ def import_predictions(
     subset: str = "",
     about: PredictionSetDetails | None = None,
     strict: bool = False,
-    put_off_fit: bool = False,
 ) -> PredictionImport:
-    """Store a prediction file (docs/formats.md, "Label and prediction files") as what a model predicts of a
-    release; a set of that name is extended by records that it lacks.
+    """Store one file as `import_prediction_files` does."""
+    (imported,) = import_prediction_files(
+        actor=actor,
+        release=release,
+        sources=[PredictionSource(model, filename, stream)],
+        subset=subset,
+        about=about,
+        strict=strict,
+    )
+    return imported
+
+
+def import_prediction_files(
+    *,
+    actor: Actor,
+    release: Release,
+    sources: Iterable[PredictionSource],
+    subset: str = "",
+    about: PredictionSetDetails | None = None,
+    strict: bool = False,
+    put_off_fit: bool = False,
+) -> Iterator[PredictionImport]:
+    """Store prediction files (docs/formats.md, "Label and prediction files") as what models predict of a
+    release, in order and each as a whole or not at all; a set of that name is extended by records that it
+    lacks. Tells of each file once it is stored.
 
     Of several lines about a record the newest counts. What is missing or invalid stays missing, and is
     counted. Lines about records that the release lacks are left out and counted, as long as others remain;
     when `strict`, they refuse the file. The same again changes nothing. With `put_off_fit` the caller fits
-    (`fit_release`) after the last of several files. The file is read before anything is
-    locked, in the memory of one line and of the labels.
+    (`fit_release`) after the last one. Files are read before anything is locked, in the memory of one line
+    and of the labels, and stored in few transactions; what was read before a file that is refused is stored.
 
     Raises ImportRefused naming every line about a record in several subsets (when none is named), a message
     that is no step, or a record of which this model has predicted something
@@ -84,53 +155,106 @@ def import_predictions(
     this moment.
     """
     require(actor, "predictions.change", release)
-    name = model_name(model)
-    stated = checked(about or PredictionSetDetails())
+    details = checked(about or PredictionSetDetails())
     released = report.released_labels(release)
     if subset and subset not in released.subsets:
         unknown = translatable("There is no subset “{name}” in this release.", name=subset)
         raise Invalid(unknown, fields={"subset": unknown})
     more = keep_unlabelled(release, released)
-    with SpooledTemporaryFile(max_size=IN_MEMORY) as spool:
+    target = _Target(release, released, more, released.joined(more), subset, strict)
+    waiting: list[_Waiting] = []
+
+    def stored() -> Iterator[PredictionImport]:
+        return _stored(actor, target, waiting, details, put_off_fit)
+
+    try:
+        for source in sources:
+            name = model_name(source.model)
+            if sum(one.size for one in waiting) > IN_MEMORY or any(one.name == name for one in waiting):
+                yield from stored()
+            waiting.append(_read(target, source, name))
+    except Exception:
+        yield from stored()
+        raise
+    yield from stored()
+
+
+def _read(target: _Target, source: PredictionSource, name: str) -> _Waiting:
+    """Read a file whole, and hold it against what its model has predicted so far. Raises ImportRefused,
+    Invalid."""
+    own = target.own
+    with SpooledTemporaryFile(max_size=SPOOLED) as spool:
         reasons = cast(IO[bytes], spool)
-        both = released.joined(more)
-        file = read_predictions(stream, filename, both, reasons=reasons, subset=subset, strict=strict)
-        before = PredictionSet.objects.filter(release=release, model=name).first()
-        earlier = report.predictions_of_both(released, more, before)
-        new = _fresh(file, before, earlier, name, released.n_records)
-        fresh = [place for place in new if place < released.n_records]
+        file = read_predictions(
+            source.stream,
+            source.filename,
+            target.both,
+            reasons=reasons,
+            subset=target.subset,
+            strict=target.strict,
+        )
+        before = PredictionSet.objects.filter(release=target.release, model=name).order_by("pk").first()
+        earlier = report.predictions_of_both(target.released, target.more, before)
+        new = _fresh(file, before, earlier, name, target.released.n_records)
+        fresh = [place for place in new if place < target.released.n_records]
         if file.errors:
             raise file.errors.refusal()
         if before is None and not fresh:
             raise Invalid(NOTHING_OF_RELEASE, code="unlabelled_part_alone")
         chunks = list(_chunks(file, fresh))
-    predictions = file.predictions()
-    own = np.arange(both.n_records) < released.n_records
-    whole = merged(earlier, predictions, new, both).only(both, ~own)
-    stored = store(
-        actor=actor,
-        release=release,
+    said = file.predictions()
+    whole = merged(earlier, said, new, target.both).only(target.both, ~own)
+    return _Waiting(
         name=name,
-        released=released,
-        predictions=predictions.only(both, own),
+        before=before,
+        predictions=said.only(target.both, own),
         unlabelled=whole if whole.there.any() else None,
         fresh=fresh,
         reasons=chunks,
-        details=stated,
-        before=before,
-        put_off_fit=put_off_fit,
+        counts={
+            "created": len(fresh),
+            "unchanged": int(said.there[own].sum()) - len(fresh),
+            "missing": int((said.steps[said.there[target.both.record]] == MISSING).sum()),
+            "invalid": sum(record.invalid for record in file.records.values()),
+            "failed": int(said.failed.sum()),
+            "superseded": file.superseded,
+            "elsewhere": file.elsewhere.count,
+            "unlabelled": int(said.there[~own].sum()),
+        },
     )
-    return PredictionImport(
-        prediction_set=stored,
-        created=len(fresh),
-        unchanged=int(predictions.there[own].sum()) - len(fresh),
-        missing=int((predictions.steps[predictions.there[both.record]] == MISSING).sum()),
-        invalid=sum(record.invalid for record in file.records.values()),
-        failed=int(predictions.failed.sum()),
-        superseded=file.superseded,
-        elsewhere=file.elsewhere.count,
-        unlabelled=int(predictions.there[~own].sum()),
-    )
+
+
+def _stored(
+    actor: Actor, target: _Target, waiting: list[_Waiting], details: dict[str, Any], put_off_fit: bool
+) -> Iterator[PredictionImport]:
+    """Store what has been read, in one transaction and up to the first that somebody else has overtaken."""
+    done: list[PredictionImport] = []
+    overtaken: Conflict | None = None
+    with transaction.atomic():
+        while waiting and overtaken is None:
+            one = waiting.pop(0)
+            try:
+                row = store(
+                    actor=actor,
+                    release=target.release,
+                    name=one.name,
+                    released=target.released,
+                    predictions=one.predictions,
+                    unlabelled=one.unlabelled,
+                    fresh=one.fresh,
+                    reasons=one.reasons,
+                    details=details,
+                    before=one.before,
+                    put_off_fit=put_off_fit,
+                )
+            except Conflict as error:
+                overtaken = error
+                waiting.clear()
+            else:
+                done.append(PredictionImport(prediction_set=row, **one.counts))
+    yield from done
+    if overtaken is not None:
+        raise overtaken
 
 
 def _fresh(
@@ -151,7 +275,7 @@ def _fresh(
         steps = earlier.steps[starts[place] : starts[place + 1]].astype(np.int8).tobytes()
         stored = (steps, int(earlier.outcome[place]), bool(earlier.failed[place]))
         same = stored == (record.steps, record.outcome, record.failed)
-        if not same or digests.get(place, record.digest) != record.digest:
+        if not same or (place in digests and digests[place] != sha256_hex(file.reasons_of(place))):
             reason = (
                 f"{excerpt(file.released.record_id[place])} has another prediction of {excerpt(name)} already"
             )
@@ -161,7 +285,7 @@ def _fresh(
 
 def _digests(row: PredictionSet, places: set[int]) -> dict[int, str]:
     """The digest of the stored reasons of these records."""
-    digests = dict.fromkeys(places, sha256_hex(canonical_json({})))
+    digests = dict.fromkeys(places, sha256_hex(NO_REASONS))
     if places:
         for body in row.reasons.order_by("pk").values_list("body", flat=True).iterator(chunk_size=20):
             by_place = json.loads(zlib.decompress(bytes(body)))

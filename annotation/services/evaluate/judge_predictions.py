@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.i18n import translatable
+from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.judging.kinds import KINDS
 from annotation.core.label_files import FAILED_PREFIX
 from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
@@ -33,7 +34,8 @@ from annotation.reports.evaluation.powered import both_parts
 from annotation.reports.shared.frozen_trajectories import FrozenTrajectories, frozen_trajectories, of_release
 from annotation.reports.shared.release_labels import released_labels
 
-from .store import REASONS_AT_ONCE, Reasons, model_name, packed_reasons, store
+from .fitting import keep_labels
+from .store import NO_REASONS, REASONS_AT_ONCE, Reasons, model_name, packed_reasons, store
 
 log = logging.getLogger(__name__)
 
@@ -60,10 +62,10 @@ class ScoredJudge:
 
 @dataclass(slots=True)
 class _Said:
-    """A judge's predictions for a release, and its reasons by ordinal."""
+    """A judge's predictions for a release, and its reasons by ordinal, as canonical JSON."""
 
     predictions: Predictions
-    reasons: dict[int, dict[str, Any]]
+    reasons: dict[int, bytes]
 
 
 def score_judge(*, actor: Actor, release: Release, judge: Judge) -> ScoredJudge:
@@ -95,6 +97,7 @@ def score_judge(*, actor: Actor, release: Release, judge: Judge) -> ScoredJudge:
     before = PredictionSet.objects.filter(release=release, model=name).first()
     fresh = _fresh(released, predictions, before, name)
     more = answers.predictions.only(both, ~own)
+    keep_labels(release, released)
     row = store(
         actor=actor,
         release=release,
@@ -188,7 +191,8 @@ def _said(judge: Judge, released: ReleasedLabels, record_of: Mapping[int, int]) 
             reasons[of]["steps"][str(index)] = unescape(reason)
     _mark_failures(judge, record_of, released, made, reasons)
     kept = {
-        place: {key: value for key, value in told.items() if value} for place, told in sorted(reasons.items())
+        place: canonical_json({key: value for key, value in told.items() if value})
+        for place, told in reasons.items()
     }
     return _Said(made, kept)
 
@@ -247,7 +251,9 @@ def _fresh(
 def _reasons(answers: _Said, fresh: list[int]) -> list[Reasons]:
     parts = (fresh[at : at + REASONS_AT_ONCE] for at in range(0, len(fresh), REASONS_AT_ONCE))
     return [
-        chunk for part in parts for chunk in packed_reasons({at: answers.reasons.get(at, {}) for at in part})
+        chunk
+        for part in parts
+        for chunk in packed_reasons({at: answers.reasons.get(at, NO_REASONS) for at in part})
     ]
 
 

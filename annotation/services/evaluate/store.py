@@ -17,13 +17,15 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.text import escape
-from annotation.models import PredictionReasons, PredictionSet, Release, ReleaseOutline
+from annotation.models import PredictionReasons, PredictionSet, Release
 from annotation.policies import Actor, recorded
 
 from .. import audit
 from .fitting import ask_to_fit
 
 REASONS_AT_ONCE = 100
+NO_REASONS = canonical_json({})
+COMPRESSION = 1  # as of what is imported (services/ingest/rows.py)
 MAX_MODEL = 120
 MAX_PROMPT_VERSION = 80
 MAX_COST = Decimal(10**8)
@@ -68,12 +70,12 @@ def checked(about: PredictionSetDetails) -> dict[str, Any]:
     return values
 
 
-def packed_reasons(by_place: Mapping[int, Any]) -> Iterator[Reasons]:
-    """Reasons for some records, by their places in ascending order, as they are stored; nothing without
-    any."""
-    told = {str(place): reasons for place, reasons in by_place.items() if reasons}
+def packed_reasons(by_place: Mapping[int, bytes]) -> Iterator[Reasons]:
+    """Reasons for some records, each as canonical JSON, by their places in ascending order, as they are
+    stored; nothing without any."""
+    told = [b'"%d":%s' % one for one in by_place.items() if one[1] != NO_REASONS]
     if told:
-        yield min(by_place), max(by_place), zlib.compress(canonical_json(told), 6)
+        yield min(by_place), max(by_place), zlib.compress(b"{%s}" % b",".join(told), COMPRESSION)
 
 
 def store(
@@ -99,7 +101,6 @@ def store(
         now = timezone.now()
         if unlabelled is not None:
             details = details | {"unlabelled": unlabelled.packed()}
-        ReleaseOutline.objects.get_or_create(release=release, defaults={"labels": released.packed()})
         changed: dict[str, Any] = {}
         if before is None:
             row = PredictionSet.objects.create(
@@ -128,7 +129,8 @@ def store(
             for first, last, body in reasons
         )
         if fresh or "unlabelled" in changed:
-            ask_to_fit(release=release, changed=row, put_off=put_off_fit)
+            # what is new has nothing fitted yet
+            ask_to_fit(release=release, changed=before and row, put_off=put_off_fit)
         audit.record(
             actor=actor,
             verb="predictions.import",

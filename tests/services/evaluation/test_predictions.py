@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import tracemalloc
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid
 from annotation.core.scoring import MISSING
@@ -20,7 +22,7 @@ from annotation.reports.evaluation.leaderboard import leaderboard
 from annotation.reports.shared.release_labels import predictions, released_labels
 from annotation.services import evaluate
 from annotation.services import release as releases
-from annotation.services.evaluate import PredictionSetDetails, import_file
+from annotation.services.evaluate import PredictionSetDetails, PredictionSource, import_file
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.services.predicting import bring, content, line
@@ -171,6 +173,42 @@ def test_predictions_need_a_name_and_a_cost_that_can_be(
     assert set(refusal.value.fields) == {field} and not PredictionSet.objects.exists()
 
 
+def sources(**files: bytes) -> Iterator[PredictionSource]:
+    """Files by the names of their models."""
+    return (PredictionSource(name, f"{name}.jsonl", io.BytesIO(data)) for name, data in files.items())
+
+
+def test_prediction_files_before_one_that_is_refused_are_stored_and_it_and_the_rest_are_not(
+    resolved: Cast, frozen: Release
+) -> None:
+    good, bad = content(line(0), line(1)), content(line(0), line(1, {"2": 1, "3": 1}))
+    several = sources(Calm=good, Terse=good, Bold=bad, Late=good)
+    imported = evaluate.import_prediction_files(actor=resolved.admin, release=frozen, sources=several)
+    told = []
+    with pytest.raises(ImportRefused, match="Bold.jsonl was refused, nothing was imported: 1 error"):
+        for one in imported:
+            told.append((one.prediction_set.model, one.created))
+    assert told == [("Calm", 2), ("Terse", 2)]
+    assert list(PredictionSet.objects.values_list("model", "record_count")) == told
+
+
+@pytest.mark.postgres
+def test_prediction_files_of_one_model_extend_its_set_one_after_the_other(
+    resolved: Cast, frozen: Release
+) -> None:
+    parts = [content(line(0)), content(line(0), line(1)), content(line(1, {"2": 0}), line(2))]
+    imported = evaluate.import_prediction_files(
+        actor=resolved.admin,
+        release=frozen,
+        sources=[PredictionSource("Sage", "part.jsonl", io.BytesIO(part)) for part in parts],
+    )
+    first, second = next(imported), next(imported)
+    assert [(one.created, one.unchanged) for one in (first, second)] == [(1, 0), (1, 1)]
+    with pytest.raises(ImportRefused):
+        next(imported)
+    assert PredictionSet.objects.get().record_count == 2
+
+
 @pytest.mark.postgres
 def test_predictions_that_somebody_else_changes_meanwhile_are_refused(
     resolved: Cast, frozen: Release, monkeypatch: pytest.MonkeyPatch
@@ -179,13 +217,17 @@ def test_predictions_that_somebody_else_changes_meanwhile_are_refused(
     prepare = import_file._chunks
 
     def meanwhile(*given: Any) -> Any:
-        PredictionSet.objects.update(updated_at="2030-01-01T00:00:00Z")
+        PredictionSet.objects.update(updated_at=timezone.now())
         return prepare(*given)
 
     monkeypatch.setattr(import_file, "_chunks", meanwhile)
+    several = sources(Calm=content(line(1)), Sage=content(line(1)), Late=content(line(1)))
+    imported = evaluate.import_prediction_files(actor=resolved.admin, release=frozen, sources=several)
+    assert next(imported).prediction_set.model == "Calm"
     with pytest.raises(Conflict) as refusal:
-        bring(resolved, frozen, line(1))
-    assert refusal.value.code == "overtaken" and PredictionSet.objects.get().record_count == 1
+        next(imported)
+    assert refusal.value.code == "overtaken"
+    assert dict(PredictionSet.objects.values_list("model", "record_count")) == {"Calm": 1, "Sage": 1}
 
 
 @pytest.mark.postgres
