@@ -125,7 +125,8 @@ UNSEEN_POLICIES: Final = (SuggestionPolicy.AFTER_SUBMIT, SuggestionPolicy.NEVER)
 
 class SecondPersonState(StrEnum):
     """The state of a trajectory with one place, where judges are the second reader. `waiting`: it is not
-    known yet whether a second person is needed; `spared`: none was, `asked`: one was."""
+    known yet whether a second person is needed; `spared`: none was; `asked`: one was, or has brought
+    labels all the same."""
 
     WAITING = "waiting"
     SPARED = "spared"

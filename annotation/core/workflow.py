@@ -124,8 +124,8 @@ FREEZE: Final[Mapping[FreezeState, frozenset[FreezeState]]] = {
 
 SECOND_PERSON: Final[Mapping[SecondPersonState, frozenset[SecondPersonState]]] = {
     SecondPersonState.WAITING: frozenset({SecondPersonState.SPARED, SecondPersonState.ASKED}),
-    # its one annotator looks again
-    SecondPersonState.SPARED: frozenset({SecondPersonState.WAITING}),
+    # its one annotator looks again; a second person's labels come from a file
+    SecondPersonState.SPARED: frozenset({SecondPersonState.WAITING, SecondPersonState.ASKED}),
     SecondPersonState.ASKED: frozenset(),
 }
 

@@ -173,6 +173,15 @@ def settle_alone(trajectory: Trajectory) -> None:
     )
 
 
+def unsettle_alone(trajectories: Collection[int]) -> None:
+    """Take trajectories that one person's labels settled back to labelling, for services that have locked
+    them. Six statements."""
+    _void_audits(trajectories)
+    Consensus.objects.filter(trajectory__in=trajectories).delete()
+    OutcomeConsensus.objects.filter(trajectory__in=trajectories).delete()
+    advance_all(Trajectory, trajectories, TrajectoryState.UNANIMOUS, TrajectoryState.LABELLING)
+
+
 def _complete(trajectories: Collection[int]) -> list[Trajectory]:
     """The trajectories, all of them locked, that are being labelled and have all N labels; without those that
     somebody is still to look at again."""
@@ -275,11 +284,11 @@ def correct(
             Consensus.objects.filter(trajectory=trajectory, step=step).update(root_id=it.root, **values)
 
 
-def _void_audits(trajectory: int) -> None:
+def _void_audits(trajectories: Collection[int]) -> None:
     """What an audit has compared or decided was about a consensus that is taken back: it is compared anew
     when there is another, and until then counts as not having come back."""
     AuditedTrajectory.objects.filter(
-        trajectory=trajectory, state__in=(AuditedState.DECIDING, AuditedState.DONE)
+        trajectory__in=trajectories, state__in=(AuditedState.DECIDING, AuditedState.DONE)
     ).update(state=AuditedState.READING, wrong=None, done_at=None, adjudicator=None, taken_at=None)
 
 
@@ -295,7 +304,7 @@ def unsettle(*, trajectory: Trajectory, actor: User | None) -> None:
         erase(case=case, actor=actor)
         advance(Trajectory, trajectory.pk, state, TrajectoryState.DISPUTED)
         state = TrajectoryState.DISPUTED
-    _void_audits(trajectory.pk)
+    _void_audits([trajectory.pk])
     Consensus.objects.filter(trajectory=trajectory).delete()
     OutcomeConsensus.objects.filter(trajectory=trajectory).delete()
     Dispute.objects.filter(trajectory=trajectory).delete()
@@ -331,6 +340,6 @@ def erase(*, case: Adjudication, actor: User | None) -> None:
         )
         for row in (*steps, *outcomes)
     )
-    _void_audits(case.trajectory_id)
+    _void_audits([case.trajectory_id])
     Consensus.objects.filter(trajectory=case.trajectory_id).delete()
     OutcomeConsensus.objects.filter(trajectory=case.trajectory_id).delete()

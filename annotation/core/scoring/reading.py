@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import IO, Any, BinaryIO, Final, NamedTuple
+from typing import IO, BinaryIO, Final, NamedTuple
 
 import numpy as np
 

@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
-from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from annotation import models as m
 from annotation.core.scoring import MISSING, Predictions
 from annotation.core.scoring import second_person as core
 from annotation.core.scoring.labels import BoolArray
-from annotation.core.vocabulary import RESOLVED, AssignmentState, SecondPersonState, SecondReader
+from annotation.core.vocabulary import (
+    RESOLVED,
+    SEEN_LABELS,
+    AssignmentState,
+    ConsensusKind,
+    SecondPersonState,
+    SecondReader,
+)
 from annotation.models.blindness import with_blind_values
 
+from ..releases.release_preview import releases_holding
 from .stack import StackMaterial, material
 
 LABELLED_BY_A_JUDGE: Final = 0.9
@@ -24,6 +32,8 @@ LABELLED_BY_A_JUDGE: Final = 0.9
 READ_AT_MOST: Final = 4 * core.FITTED_AT[-1]
 """So many doubly labelled trajectories, the first ones, are looked through for those without a gap."""
 MS_OF_AN_HOUR: Final = 3_600_000
+CLOSED: Final = (SecondPersonState.WAITING, SecondPersonState.SPARED)
+"""As long as a trajectory is in one of these states, nobody but one person can claim it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,40 @@ def doubly_labelled(project: m.Project) -> QuerySet[m.Trajectory]:
         ~Exists(doubted), project=project, live=True, state__in=RESOLVED, outcome_consensus__isnull=False
     )
     return rows.annotate(people=submitted).filter(people=2).order_by("outcome_consensus__created_at", "pk")
+
+
+class Alone(NamedTuple):
+    """A trajectory whose one place is taken, as somebody meets it who brings a second person's labels: the
+    newest release that holds it, whether its consensus has been `corrected`, and whether they have `seen`
+    its labels."""
+
+    release: str | None
+    corrected: bool
+    seen: bool
+
+
+def labelled_alone(trajectories: Collection[int], person: m.User | None) -> dict[int, Alone]:
+    """Those of these trajectories whose one place is taken. One query; five where there are any."""
+    closed = m.Trajectory.objects.filter(
+        pk__in=trajectories, live=True, free_slots=0, second_person__state__in=CLOSED
+    )
+    held = Count("assignments", filter=Q(assignments__state__in=m.ACTIVE_STATES) & _in_slots())
+    rows = closed.annotate(
+        held=held, release=Subquery(releases_holding("record_id", "subset__name", "project"))
+    )
+    releases = dict(rows.filter(held=1).order_by().values_list("pk", "release"))
+    if not releases:
+        return {}
+    of_them = {"trajectory__in": releases}
+    decided = ~Q(kind=ConsensusKind.ONE_PERSON)
+    corrected = {
+        pk
+        for model in (m.Consensus, m.OutcomeConsensus)
+        for pk in model.objects.filter(decided, **of_them).order_by().values_list("trajectory", flat=True)
+    }
+    exposures = m.Exposure.objects.filter(**of_them, user=person, kind__in=SEEN_LABELS)
+    seen = set(exposures.values_list("trajectory", flat=True)) if person else set()
+    return {pk: Alone(release, pk in corrected, pk in seen) for pk, release in releases.items()}
 
 
 def _in_slots() -> Q:

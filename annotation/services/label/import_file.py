@@ -20,6 +20,7 @@ from annotation.core.text import escape
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Label, Membership, OutcomeLabel, Project, Trajectory, User
 from annotation.policies import Actor, require
+from annotation.reports.judging.second_person import Alone, labelled_alone
 from annotation.reports.shared.label_json import rules_of
 
 from .. import accounts, audit, planner_stats
@@ -48,6 +49,13 @@ from .import_rows import (
 
 SLUG_SHOWN = 100
 NO_PLACE = translatable("{record} cannot take these labels: all places at this trajectory are taken")
+NO_PLACE_FROZEN = translatable(
+    "{record} cannot take a second person’s labels: release {version} holds it with one person’s"
+)
+NO_PLACE_CORRECTED = translatable(
+    "{record} cannot take a second person’s labels: an audit has corrected those of its one person"
+)
+NO_PLACE_SEEN = translatable("{record} cannot take these labels: {name} has seen those of its one person")
 OTHER_LABELS = translatable("{record} has other or unfinished labels of {name} already")
 
 
@@ -75,10 +83,24 @@ class _Labeller(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """The facts of a trajectory for an import: whether a place is free, and its propagation rules."""
+    """The facts of a trajectory for an import: whether a place is free, or is one person's `alone`, beside
+    whom a second one has place; and its propagation rules."""
 
     free: bool
+    alone: Alone | None
     rules: PropagationRules
+
+    def refusal(self, line: LabelLine, filename: str, name: str) -> RecordError | None:
+        """Why it cannot take somebody's labels, if it cannot."""
+        if self.free:
+            return None
+        if self.alone is None:
+            return record_error(line, NO_PLACE, filename)
+        if self.alone.release is not None:
+            return record_error(line, NO_PLACE_FROZEN, filename, version=self.alone.release)
+        if self.alone.corrected:
+            return record_error(line, NO_PLACE_CORRECTED, filename)
+        return record_error(line, NO_PLACE_SEEN, filename, name=name) if self.alone.seen else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +221,15 @@ def _check(
         checked.lines += len(part)
         pks = find_trajectories(project, subset, [line.record_id for line in part])
         matched = [pk for pk in pks.values() if pk is not None]
-        steps, own, places = steps_of(matched), _own(labeller, matched), _places(matched, rules)
+        steps, own, places = steps_of(matched), _own(labeller, matched), _places(labeller, matched, rules)
         for line, pk in matched_lines(part, pks, checked.errors):
             wrong = problems_against(line, list(steps[pk]), filename)
             checked.errors.extend(wrong)
             if pk not in own:
-                error = record_error(line, NO_PLACE, filename)
-                if not places[pk].free:
-                    checked.errors.add(error)
+                if refusal := places[pk].refusal(line, filename, labeller.name):
+                    checked.errors.add(refusal)
                 if not checked.errors:
+                    error = record_error(line, NO_PLACE, filename)
                     spool.add(_prepared(pk, line, list(steps[pk].values()), places[pk].rules, error))
             elif not wrong and own[pk].labels != (dict(line.step_labels), line.final_label):
                 checked.errors.add(record_error(line, OTHER_LABELS, filename, name=labeller.name))
@@ -294,10 +316,13 @@ def _annotator(
     return user
 
 
-def _places(trajectories: Sequence[int], rules: Mapping[int, PropagationRules]) -> dict[int, _Place]:
+def _places(
+    labeller: _Labeller, trajectories: Sequence[int], rules: Mapping[int, PropagationRules]
+) -> dict[int, _Place]:
     rows = Trajectory.objects.filter(pk__in=trajectories).order_by()
+    alone = labelled_alone(trajectories, labeller.user)
     return {
-        pk: _Place(free > 0, rules[subset])
+        pk: _Place(free > 0, alone.get(pk), rules[subset])
         for pk, free, subset in rows.values_list("pk", "free_slots", "subset")
     }
 

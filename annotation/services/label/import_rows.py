@@ -21,7 +21,7 @@ from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.vocabulary import AssignmentState, LabelSource
 from annotation.models import Assignment, Label, LabelEvent, OutcomeLabel, Trajectory, User
 
-from .. import assign
+from .. import assign, second_person
 from ..batched_writes import in_blocks, parts
 from ..bulk import insert, moment
 from ..cursors import lower_cursors
@@ -107,7 +107,10 @@ def store_open(
 
     def store(part: Sequence[PreparedLine]) -> None:
         beat(READING + (STORING - READING) * len(made) / max(len(spool), 1))
-        slots = assign.take_slots([item.trajectory for item in part], project_id)
+        wanted = [item.trajectory for item in part]
+        list(Trajectory.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True))
+        slots = assign.take_slots(wanted, project_id)
+        slots |= second_person.second_slots([pk for pk in wanted if pk not in slots])
         errors.extend(item.no_place for item in part if item.trajectory not in slots)
         placed = [item for item in part if item.trajectory in slots]
         if placed:
@@ -178,7 +181,9 @@ def submit_all(opened: Sequence[Opened], *, beat: Beat) -> None:
         done += len(part)
         pks = [item.assignment for item in part]
         rows = Assignment.objects.filter(pk__in=pks).only("project", "trajectory", "recheck").order_by("pk")
-        finish(list(rows.select_for_update(no_key=True)), now=now)
+        locked = list(rows.select_for_update(no_key=True))
+        second_person.make_two([row.trajectory_id for row in locked])
+        finish(locked, now=now)
 
     in_blocks(parts(sorted(opened), weight=lambda item: item.steps + OF_ITS_OWN, most=MOST_AT_ONCE), submit)
 
@@ -193,7 +198,8 @@ def take_away(assignments: Iterable[int]) -> int:
         rows = Assignment.objects.filter(pk__in=part, state=AssignmentState.OPEN).order_by("trajectory")
         places = list(rows.values_list("pk", "trajectory", "project", "trajectory__position"))
         Assignment.objects.filter(pk__in=[pk for pk, *_ in places]).delete()
-        freed = Trajectory.objects.filter(pk__in=[trajectory for _, trajectory, *_ in places])
+        left = [trajectory for _, trajectory, *_ in places]
+        freed = Trajectory.objects.filter(pk__in={*left} - second_person.still_closed(left))
         freed.update(free_slots=F("free_slots") + 1)
         lowest: dict[int, int] = {}
         for _, _, project, position in places:

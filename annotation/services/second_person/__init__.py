@@ -7,5 +7,6 @@ it takes.
 
 from .comparing import decide
 from .looking import look, look_at, sweep
+from .second_labels import make_two, second_slots, still_closed
 
-__all__ = ["decide", "look", "look_at", "sweep"]
+__all__ = ["decide", "look", "look_at", "make_two", "second_slots", "still_closed", "sweep"]

@@ -185,7 +185,7 @@ def test_prediction_files_before_one_that_is_refused_are_stored_and_it_and_the_r
     several = sources(Calm=good, Terse=good, Bold=bad, Late=good)
     imported = evaluate.import_prediction_files(actor=resolved.admin, release=frozen, sources=several)
     told = []
-    with pytest.raises(ImportRefused, match="Bold.jsonl was refused, nothing was imported: 1 error"):
+    with pytest.raises(ImportRefused, match=r"Bold\.jsonl was refused, nothing was imported: 1 error"):
         for one in imported:
             told.append((one.prediction_set.model, one.created))
     assert told == [("Calm", 2), ("Terse", 2)]

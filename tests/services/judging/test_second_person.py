@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Iterable
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from annotation.core.errors import Conflict, Invalid
+from annotation.core.errors import Conflict, ImportRefused, Invalid
 from annotation.core.rechecks.sampling import fraction
+from annotation.core.resolution import Resolution
 from annotation.core.scoring import second_person as core
-from annotation.core.vocabulary import ConsensusKind, ExpiryReason, SecondPersonState
+from annotation.core.vocabulary import ConsensusKind, ExpiryReason, ExposureKind, SecondPersonState
 from annotation.models import (
     Assignment,
     Consensus,
@@ -21,8 +24,10 @@ from annotation.models import (
     Project,
     SecondPerson,
     SecondPersonFit,
+    Step,
     Suggestion,
     Trajectory,
+    User,
 )
 from annotation.policies import OPERATOR, rechecks
 from annotation.policies.own_consensus import JUDGES, why_no_consensus
@@ -31,12 +36,14 @@ from annotation.services import (
     assign,
     claim_expiry,
     consensus,
+    exposures,
     label,
     pairing,
     projects,
     release,
     second_person,
 )
+from annotation.services.label import import_file
 from tests import people
 from tests.fixtures.judges import make_imported_judge
 from tests.fixtures.shared_rows import shared_rows
@@ -251,6 +258,118 @@ def test_who_looks_again_is_compared_again(cast: Cast, taught: list[Trajectory])
     look(cast)
     row.refresh_from_db()
     assert row.state == "unanimous" and state(row) == SecondPersonState.SPARED
+
+
+def from_file(user: User, *rows: Trajectory, wrong: Iterable[Trajectory] = ()) -> label.LabelImport:
+    """Import a person's labels of these trajectories; of those in `wrong` the first step is another."""
+    lines = []
+    for row in rows:
+        values = list(truth(row)[:3])
+        values[0] = 0 if row in wrong else values[0]
+        steps = Step.objects.filter(trajectory=row).order_by("message_index")
+        by_index = dict(zip(steps.values_list("message_index", flat=True), values, strict=True))
+        lines.append({"record_id": row.record_id, "step_labels": by_index, "final_label": truth(row)[3]})
+    return label.import_labels(
+        actor=OPERATOR,
+        project=rows[0].project,
+        annotator=user,
+        stream=io.BytesIO("\n".join(map(json.dumps, lines)).encode()),
+        filename="ben.jsonl",
+    )
+
+
+@shared_rows
+def alone(cast: Cast, taught: list[Trajectory]) -> list[Trajectory]:
+    """Trajectories with one place: three that ann's labels have settled, one whose labels nobody has compared
+    yet, one that she has begun."""
+    look(cast)
+    rows = [right(people.claim(cast.ann, cast.project)) for _ in range(3)]
+    look(cast)
+    rows.append(right(people.claim(cast.ann, cast.project)))
+    rows.append(people.claim(cast.ann, cast.project).trajectory)
+    assert [state(row) for row in rows] == ["spared"] * 3 + ["waiting"] * 2
+    return list(Trajectory.objects.filter(pk__in=[row.pk for row in rows]).order_by("pk"))
+
+
+def test_second_person_brings_labels_in_a_file_for_what_one_person_has(
+    cast: Cast, taught: list[Trajectory], alone: list[Trajectory]
+) -> None:
+    alike, unlike, left, compared, begun = alone
+    before = SecondPerson.objects.get(trajectory=alike).doubt
+    assert from_file(cast.ben, alike, unlike, compared, begun, wrong=[unlike]).created == 4
+
+    after = Trajectory.objects.in_bulk([row.pk for row in alone])
+    reached = [(after[row.pk].state, after[row.pk].free_slots, state(row)) for row in alone]
+    assert reached == [
+        ("unanimous", 0, "asked"),
+        ("disputed", 0, "asked"),
+        ("unanimous", 0, "spared"),
+        ("unanimous", 0, "asked"),
+        ("labelling", 0, "asked"),
+    ]
+    kinds = Consensus.objects.filter(trajectory__in=alone).values_list("trajectory", "kind").distinct()
+    assert dict(kinds) == {alike.pk: "unanimous", left.pk: "one_person", compared.pk: "unanimous"}
+    assert SecondPerson.objects.get(trajectory=alike).doubt == before
+    assert PairedLabels.objects.filter(project=cast.project).count() == TAUGHT, "judges chose which were left"
+    right(Assignment.objects.get(trajectory=begun, annotator=cast.ann), wrong=[1])
+    assert Trajectory.objects.get(pk=begun.pk).state == "disputed"
+    look(cast)
+    found = second_reading(cast.project)
+    assert found is not None and (found.waiting, found.spared, found.asked) == (3, 1, 4)
+    assert from_file(cast.ben, alike, unlike, wrong=[unlike]).unchanged == 2
+    with pytest.raises(ImportRefused) as refused:
+        from_file(cast.cleo, alike)
+    assert "all places at this trajectory are taken" in refused.value.report["errors"][0]["reason"]
+
+
+def test_second_labels_from_a_file_are_refused_by_line_where_something_holds_those_of_one_person(
+    cast: Cast, taught: list[Trajectory]
+) -> None:
+    look(cast)
+    frozen = right(people.claim(cast.ann, cast.project))
+    look(cast)
+    release.freeze(actor=OPERATOR, project=cast.project, version="1.0")
+    corrected, seen, free = [right(people.claim(cast.ann, cast.project)) for _ in range(3)]
+    look(cast)
+    decided = Resolution(0, ConsensusKind.ADJUDICATED, None, at=timezone.now())
+    consensus.correct(trajectory=corrected.pk, corrected={None: decided}, by={None: cast.judith.pk})
+    exposures.expose(user=cast.ben, trajectory=seen, kind=ExposureKind.CONSENSUS)
+    with pytest.raises(ImportRefused) as refused:
+        from_file(cast.ben, frozen, corrected, seen, free)
+    assert [
+        (one["line"], one["reason"].partition(" cannot take ")[2]) for one in refused.value.report["errors"]
+    ] == [
+        (1, "a second person’s labels: release 1.0 holds it with one person’s"),
+        (2, "a second person’s labels: an audit has corrected those of its one person"),
+        (3, "these labels: ben has seen those of its one person"),
+    ]
+    assert {state(row) for row in (frozen, corrected, seen, free)} == {"spared"}
+    assert from_file(cast.ben, free).created == 1
+
+
+def test_second_labels_whose_import_is_stopped_change_nothing(
+    cast: Cast, taught: list[Trajectory], alone: list[Trajectory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(opened: object, beat: object) -> None:
+        raise KeyboardInterrupt
+
+    def everything() -> list[object]:
+        rows = Trajectory.objects.filter(pk__in=[row.pk for row in alone]).order_by("pk")
+        kinds = Consensus.objects.filter(trajectory__in=alone).order_by("pk").values_list("pk", "kind")
+        return [*rows.values_list("pk", "state", "free_slots", "second_person__state"), *kinds]
+
+    before = everything()
+    with monkeypatch.context() as patched:
+        patched.setattr(import_file, "submit_all", killed)
+        with pytest.raises(KeyboardInterrupt):
+            from_file(cast.ben, *alone)
+    look(cast)
+    assert everything() == before, "and nothing is decided of what is about to have two people"
+    assert Assignment.objects.filter(annotator=cast.ben, state="open").count() == len(alone)
+    assert label.sweep_half_imports(now=timezone.now() + timedelta(hours=2)) == len(alone)
+    assert everything() == before
+    look(cast)
+    assert [state(row) for row in alone] == ["spared"] * 4 + ["waiting"]
 
 
 def test_people_as_the_second_reader_again_have_all_their_places(
