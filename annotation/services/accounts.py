@@ -117,10 +117,14 @@ def new_user(
     return user
 
 
+def user_name(wish: str) -> str:
+    """A name or an e-mail address as one signs in with it: with hyphens for spaces."""
+    return "-".join(User.normalize_username(wish).split())
+
+
 def free_user_name(wish: str) -> str:
-    """A user name as wished (a name or an e-mail address, with hyphens for spaces), and with five digits more
-    when it is taken, in whatever case."""
-    name = "-".join(User.normalize_username(wish).split())
+    """A user name as wished, and with five digits more when it is taken, in whatever case."""
+    name = user_name(wish)
     found = name
     while User.objects.filter(username__iexact=found).exists():
         found = f"{name[:NAME_KEPT]}-{secrets.randbelow(100_000):05}"

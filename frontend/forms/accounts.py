@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.vocabulary import TokenScope
 from annotation.models import User
+from annotation.services import accounts
 
 
 @cache
@@ -32,9 +33,13 @@ def zone_choices() -> list[tuple[str, str]]:
 
 
 class SignInForm(AuthenticationForm):
-    """Django's own, with our words for the name."""
+    """Django's own, with our words for the name, which may be typed as one joined with it ("Dora Lee")."""
 
     username = UsernameField(label=_("Name or e-mail address"), widget=forms.TextInput({"autofocus": True}))
+
+    def clean_username(self) -> str:
+        """With hyphens for spaces, as the account has it."""
+        return accounts.user_name(self.cleaned_data["username"])
 
 
 class ProfileForm(forms.Form):

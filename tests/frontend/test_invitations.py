@@ -82,7 +82,8 @@ def test_name_that_is_taken_gets_digits_and_each_account_signs_in_by_its_own(bro
     names = [name_after(wish) for wish in ("eve@example.org", "Ann", "Dora of the lab")]
     assert names[0] == "eve@example.org" and names[2] == "Dora-of-the-lab"
     assert re.fullmatch(r"Ann-\d{5}", names[1]), "ann is there already"
-    for name in names:
+    # as it was typed, too
+    for name in (*names, "Dora of the lab"):
         assert Client().post(SIGN_IN, {"username": name, "password": PASSWORD}).status_code == 302
     shown = [User.objects.get(username=name).display_name for name in names]
     assert shown == ["Dora"] * 3
@@ -90,20 +91,28 @@ def test_name_that_is_taken_gets_digits_and_each_account_signs_in_by_its_own(bro
 
 def test_people_are_invited_at_once_from_a_pasted_list_or_not_at_all(browse, cast, at, text):
     client = browse("admin")
-    pasted = "Dora\n\n eve@example.org, \nEmil of the lab <emil@example.org>\n"
+    # the last line as mail programs copy addresses
+    pasted = (
+        "Dora\n\n eve@example.org, \nEmil of the lab <emil@example.org>\n"
+        "fay@example.org, Gil <gil@example.org>; Hal\n"
+    )
     links = links_of(client.post(at("invite", "bench"), {"people": pasted, "is_annotator": "on"}))
     rows = [projects.invitation_of(secret=link.split("/")[2]) for link in links]
     assert [(row.name, row.email) for row in rows] == [
         ("Dora", ""),
         ("", "eve@example.org"),
         ("Emil of the lab", "emil@example.org"),
+        ("", "fay@example.org"),
+        ("Gil", "gil@example.org"),
+        ("Hal", ""),
     ]
-    wrong = client.post(at("invite", "bench"), {"people": "Dora\nnobody@\nx@y@z", "is_annotator": "on"})
+    bad = "Dora\nnobody@\nx@y@z\neve@example.org; nobody at all@"
+    wrong = client.post(at("invite", "bench"), {"people": bad, "is_annotator": "on"})
     assert wrong.status_code == 400
-    assert "No e-mail address, in line 2, 3." in text(wrong) and "nobody@\nx@y@z" in text(wrong)
+    assert "No e-mail address, in line 2, 3, 4." in text(wrong) and "nobody@\nx@y@z" in text(wrong)
     many = client.post(at("invite", "bench"), {"people": "x\n" * 201, "is_annotator": "on"})
     assert "at most 200" in text(many)
-    assert Invitation.objects.count() == 3
+    assert Invitation.objects.count() == 6
 
 
 def test_invitation_is_declined_signed_in_or_not(browse, cast, at, text):

@@ -4,7 +4,7 @@ and nobody learns which accounts there are (docs/decisions/0025-members-come-by-
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from email.utils import parseaddr
+from email.utils import getaddresses
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -74,23 +74,19 @@ def invite(
 
 
 def people_listed(text: str) -> list[tuple[str, str]]:
-    """The (e-mail address, name) of each line of a pasted list: "dora@example.org", "Dora" or both, as
-    "Dora <dora@example.org>". Raises Invalid naming every line that is neither."""
+    """The (e-mail address, name) of each person of a pasted list: "dora@example.org", "Dora" or both, as
+    "Dora <dora@example.org>"; one a line, or several as mail programs copy them. Raises Invalid
+    naming every line with something that is neither."""
     people: list[tuple[str, str]] = []
     no_address: list[str] = []
     too_long: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
-        words = line.strip(" \t,;")
-        name, email = parseaddr(words) if "@" in words else (words, "")
-        try:
-            if "@" in words:
-                validate_email(email)
-        except ValidationError:
+        listed = [person for part in line.split(";") for person in _listed(part.strip(" \t,"))]
+        if not all(_is_address(email) for _name, email in listed if email is not None):
             no_address.append(str(number))
-        if len(name) > MAX_NAME:
+        if any(len(name) > MAX_NAME for name, _email in listed):
             too_long.append(str(number))
-        if words:
-            people.append((email, name))
+        people += [(email or "", name) for name, email in listed]
     problem = ""
     if no_address:
         problem = translatable("No e-mail address, in line {lines}.", lines=", ".join(no_address))
@@ -103,6 +99,21 @@ def people_listed(text: str) -> list[tuple[str, str]]:
     if problem:
         raise Invalid(problem, fields={"people": problem})
     return people
+
+
+def _listed(words: str) -> list[tuple[str, str | None]]:
+    """The (name, e-mail address) of each person in a part of a line: a name alone has no address (None)."""
+    if "@" in words:
+        return [*getaddresses([words])]
+    return [(words, None)] if words else []
+
+
+def _is_address(email: str) -> bool:
+    try:
+        validate_email(email)
+    except ValidationError:
+        return False
+    return True
 
 
 @transaction.atomic

@@ -101,9 +101,10 @@ def create(request: HttpRequest) -> HttpResponseBase:
         except Invalid as error:
             add_errors(form, error)
         else:
-            messages.success(request, _("Project created. Import trajectories, then invite annotators."))
             if invited:
+                messages.success(request, _("Project created. Pass the links on, and import trajectories."))
                 return members.with_links(open_project(request, project.slug), invited)
+            messages.success(request, _("Project created. Import trajectories, then invite annotators."))
             return redirect("frontend:project", project.slug)
     return render(
         request, "frontend/projects/create.html", {"form": form}, status=400 if form.errors else 200
