@@ -107,6 +107,11 @@ def test_cell_of_agreement_opens_its_steps_and_a_step_its_trajectory(cast, open_
     people.import_records(cast.project, 2)
     people.make_disputed(cast, 2)
     page = open_as("admin", "/p/bench/agreement/")
+    # on paper a picture stays with its heading, and only a long table is cut
+    page.emulate_media(media="print")
+    for region, cut in (("Confusion matrix", "avoid"), ("Every figure, of steps", "auto")):
+        expect(page.get_by_role("region", name=region)).to_have_css("break-inside", cut)
+    page.emulate_media(media="screen")
     page.get_by_role("link", name="+1, −1: 4").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("4 pairs of labels")
     page.get_by_role("link", name="step 2").first.click()

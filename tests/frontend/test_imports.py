@@ -153,9 +153,9 @@ def test_preview_is_no_import_on_the_home_page_and_its_subset_in_no_filter(brows
     home = text(client.get(at("home")))
 
     assert "Preview of" in home and "not imported yet" in home and "Importing" not in home
-    filters = [at(name, "bench") for name in ("trajectories", "look-again")]
+    filters = [at(name, "bench") for name in ("trajectories", "look-again", "label-imports")]
     pages = [client.get(address).content.decode() for address in filters]
-    assert [("tiny</option>" in page, "waiting</option>" in page) for page in pages] == [(True, False)] * 2
+    assert [("tiny</option>" in page, "waiting</option>" in page) for page in pages] == [(True, False)] * 3
 
 
 def test_previews_are_discarded_in_one_act(browse, at, text):

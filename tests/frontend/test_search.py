@@ -47,6 +47,8 @@ def test_search_finds_words_of_trajectories_whatever_their_case_and_leads_to_the
         ("Text", f"/assignments/{mine.pk}/?at=2&words=looking%2C%20%20%20TIME#m2")
     ]
     assert find("admin", "s0") == [("Text", f"/p/bench/trajectories/{row.pk}/?at=2&words=s0#m2")]
+    # where all begins with a question its field is not folded, on phones neither
+    assert '<details class="filters-fold" open>' in text(browse("ann").get(at("search", "bench")))
     page = text(browse("ann").get(at("search", "bench"), {"q": "looking"}))
     assert "<mark>Looking</mark>, time 0." in page
     assert find("ann", "nothing like it") == []

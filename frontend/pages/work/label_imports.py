@@ -15,6 +15,7 @@ from annotation import policies
 from annotation.core.errors import Invalid
 from annotation.core.label_files import LABEL_FORMAT, MAX_FILE, MAX_REQUEST
 from annotation.models import Membership, Subset, User
+from annotation.models.data import with_trajectories
 from annotation.services import label
 from frontend.forms import add_errors
 from frontend.forms.imports import LabelImportForm
@@ -28,11 +29,11 @@ from frontend.rendering.tables import Column, at, cells
 def _form(opened: ProjectPage, *given: Any) -> LabelImportForm:
     members = Membership.objects.filter(project=opened.project, is_annotator=True, user__is_active=True)
     rows = policies.visible(opened.user, members.select_related("user").order_by("user__username"))
-    subsets = policies.visible(opened.user, Subset.objects.filter(project=opened.project))
+    known = policies.visible(opened.user, Subset.objects.filter(project=opened.project))
     return LabelImportForm(
         *given,
         members=[(row.user.username, str(row.user)) for row in rows],
-        subsets=subsets.order_by("name").values_list("name", flat=True),
+        subsets=with_trajectories(known).order_by("name").values_list("name", flat=True),
     )
 
 

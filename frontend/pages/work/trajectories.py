@@ -92,7 +92,7 @@ def _columns(slug: str, *, labels: bool) -> list[Column]:
         Column("question", _("Question"), "row.beginning", question, "main"),
         subset_column("row.subset.name"),
         Column("task", value="row.task.key"),
-        Column("policy_model", _("Policy model"), "row.policy_model", sort="model"),
+        Column("policy_model", _("Policy model"), "row.policy_model", look="slug", sort="model"),
         Column("steps", _("Steps"), "row.step_count", look="number", sort="-steps"),
         Column("state", _("State"), "row.shown_state", state, sort="state"),
         Column(
@@ -100,7 +100,8 @@ def _columns(slug: str, *, labels: bool) -> list[Column]:
             _("Annotators"),
             lambda one: "; ".join(one.annotators),
             lambda one: ", ".join(one.annotators),
-            sort="-annotators",
+            "people",
+            "-annotators",
         ),
         Column("tags", value=lambda one: "; ".join(one.tags)),
     ]
