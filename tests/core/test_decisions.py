@@ -18,6 +18,7 @@ from annotation.core.decisions.record import Decision, Option, OptionOrigin, dec
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.trajectories.messages import EARLIER, as_in_chat, normalise
 from annotation.core.trajectories.trajectory import content_json, step_indexes
+from tests.fixtures.published_labels import hotpotqa_records
 
 USER = {"role": "user", "content": "A train to Bern, please."}
 
@@ -284,23 +285,9 @@ def test_deriving_keeps_the_messages_of_few_runs() -> None:
 
 
 # ── Published figures ─────────────────────
-def hotpotqa(published: Path) -> list[dict[str, Any]]:
-    lines = (published / "agentprocessbench/hotpotqa.jsonl").read_text("utf-8").splitlines()
-    records = []
-    for line in lines:
-        record = json.loads(line)
-        task = f"{record['data_source']}:{record['query_index']}"
-        more = {"subset": "hotpotqa", "task_key": task, "step_roots": {}}
-        sample = record["sample_index"]
-        records.append(
-            {**record, **more, "record_id": f"{task}:{sample}", "policy_model": f"sample-{sample}"}
-        )
-    return records
-
-
 @pytest.mark.published
 def test_shared_histories_of_hotpotqa_give_22_items_of_five_options(published: Path) -> None:
-    records = hotpotqa(published)
+    records = list(hotpotqa_records(published))
     begun = time.perf_counter()
     found, counts = derived(Recipe.SHARED, records)
     assert time.perf_counter() - begun < 2
@@ -313,5 +300,5 @@ def test_shared_histories_of_hotpotqa_give_22_items_of_five_options(published: P
 
 @pytest.mark.published
 def test_first_errors_of_hotpotqa_are_104_at_96_histories(published: Path) -> None:
-    _, counts = derived(Recipe.FIRST_ERROR, hotpotqa(published))
+    _, counts = derived(Recipe.FIRST_ERROR, list(hotpotqa_records(published)))
     assert (counts["first_errors"], counts["histories"], counts["with_sibling"]) == (104, 96, 30)

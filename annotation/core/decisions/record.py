@@ -10,6 +10,7 @@ record that is kept as `raw`, and the key in the source labels: annotators are s
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -182,3 +183,30 @@ def decision_draft(decision: Decision, *, line: int = 0) -> TrajectoryDraft:
         line=line,
         source_labels=tuple(labels),
     )
+
+
+def frozen_details(raw: bytes) -> dict[str, Any]:
+    """What a release says of a decision besides its messages, from its raw record: the category, and of each
+    option, by message index, its origin and the steps that did it, with their policy models. No key."""
+    record = json.loads(raw)
+    first = len(record["history"])
+    return {
+        "category": record["category"],
+        "options": {
+            str(first + place): {"origin": option["origin"], "steps": _steps(option["source"])}
+            for place, option in enumerate(record["options"])
+        },
+    }
+
+
+def _steps(source: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The steps that an option's source names; a file may say anything there."""
+    steps = source.get("steps")
+    names = ("subset", "record_id", "step", "policy_model")
+    return [
+        {name: step[name] for name in names}
+        for step in (steps if isinstance(steps, list) else [])
+        if isinstance(step, dict)
+        and type(step.get("step")) is int
+        and all(isinstance(step.get(name), str) for name in names if name != "step")
+    ]

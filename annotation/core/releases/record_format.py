@@ -88,12 +88,14 @@ def release_record(
     indexes: RecordIndexes,
     resolved: ConsensusSnapshot,
     blind: Sequence[BlindLabels] = (),
+    decision: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The record of one trajectory: everything it came with, its consensus, how each label was reached, and
-    what those who labelled it blind said, in the order of their pseudonyms."""
+    what those who labelled it blind said, in the order of their pseudonyms. That of a decision also says
+    where its options are from (core.decisions.record.frozen_details)."""
     hints = dict(content.get("hints") or {})
     total = hints.get("total_index")
-    return {
+    return ({} if decision is None else {"decision": dict(decision)}) | {
         "record_id": indexes.record_id,
         "subset": indexes.subset,
         "policy_model": indexes.policy_model,
