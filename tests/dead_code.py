@@ -63,6 +63,8 @@ KEPT: Final = {
     "shallow_cues": "what stands beside every score on decisions (issue 26)",
     "read_answer": "the answers in a line of predictions of decisions (issue 26)",
     "difficulty": "the difficulty of an item, of which a band picks items for a release (issue 26)",
+    "build_decision": "the prompt of a judge on a decision, which runs are to send (issue 26)",
+    "parse_actions": "the reading of its answer (issue 26)",
     "both_orders": "a judge's labels in two orders (issue 26)",
     "wilson": "the interval beside what judges settled first (issue 26)",
     "display_order": "the order of a decision's options, which the workbench is to show (issue 26)",

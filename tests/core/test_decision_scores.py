@@ -15,7 +15,7 @@ from annotation.core.decisions.answers import Answer, Choice, PairVerdict, read_
 from annotation.core.decisions.derive import Derivation, Recipe
 from annotation.core.decisions.figures import difficulty, score
 from annotation.core.decisions.items import ScoredItem, ScoredOption, scored_items, shallow_cues
-from annotation.core.decisions.judges_first import JudgesFirst, both_orders, settle, wilson
+from annotation.core.decisions.judges_first import JudgesFirst, settle, wilson
 from annotation.core.decisions.record import Decision, Option, decision_draft, frozen_details
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.label_files import read_label_lines
@@ -283,12 +283,6 @@ def test_thousand_items_settle_as_the_rule_says() -> None:
 @pytest.mark.parametrize(("key", "judges"), [({3: 1, 4: -1}, 2), ({3: None, 4: None}, 3), ({3: 1, 4: 1}, 3)])
 def test_item_without_a_key_or_with_two_judges_is_for_people(key: dict[int, int | None], judges: int) -> None:
     assert settle(key, [{3: 1, 4: -1}] * judges) is JudgesFirst.PEOPLE
-
-
-def test_label_that_differs_between_the_orders_is_missing() -> None:
-    labels, differ = both_orders({3: 1, 4: 0, 5: None, 6: 1}, {3: 1, 4: -1, 5: 1, 6: None})
-    assert labels == {3: 1, 4: None, 5: None, 6: None}
-    assert differ == [4]
 
 
 def test_audited_96_of_100_have_wilsons_interval() -> None:

@@ -54,20 +54,6 @@ def _sign(one: int | None, other: int | None) -> int:
     return 0 if one is None or other is None else (one > other) - (one < other)
 
 
-def both_orders(forward: Labels, backward: Labels) -> tuple[dict[int, int | None], list[int]]:
-    """The labels that a judge gave in an order and in its reverse, and the options whose label depends on it.
-
-    These have no label (their note is `order`), nor have options that lack one in either.
-    """
-    labels = {index: forward[index] if forward[index] == backward.get(index) else None for index in forward}
-    differ = [
-        index
-        for index, label in forward.items()
-        if label is not None and backward.get(index) is not None and label != backward[index]
-    ]
-    return labels, differ
-
-
 def wilson(agreed: int, n: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share, `agreed` of `n` (E. B. Wilson, "Probable inference, the law of
     succession, and statistical inference", 1927). Of nothing it is (0, 1)."""

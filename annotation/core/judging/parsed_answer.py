@@ -17,6 +17,8 @@ class ProblemKind(StrEnum):
     """A value that is not a label: `true`, `0.5`, `2`, `"good"`."""
     CONTRADICTORY = "contradictory"
     """The same step (or key) twice with different values: it has no label, and counts as invalid."""
+    ORDER = "order"
+    """An option of a decision whose label depends on the order in which it was shown: it has none."""
     NOTED = "noted"
     """Read all the same, but not as asked for: a label as a string, comments in the JSON."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
@@ -31,6 +31,7 @@ _AS_STRING: Final = {"1": 1, "+1": 1, "0": 0, "-1": -1, "−1": -1}
 _NOT_GIVEN: Final = object()
 _STEPS: Final = "steps"
 _PUBLISHED_STEPS: Final = "step_labels"
+_ACTIONS: Final = "actions"
 
 
 def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = False) -> ParsedAnswer:
@@ -39,16 +40,65 @@ def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = Fals
     `cut_off`: the server said that it stopped at its length limit, which names the failure of an answer
     without a finished label. Reasons are as the model wrote them (`core.text.escape` before a column).
     """
+    return _parsed(answer_text, step_indexes, (_STEPS, _PUBLISHED_STEPS), cut_off)
+
+
+def parse_actions(answer_text: str, order: Sequence[int], *, cut_off: bool = False) -> ParsedAnswer:
+    """The judgement about the options of a decision, which were shown in this order as action 1, 2 …
+
+    Labels and reasons are by message index, as `order` has them. There is no outcome.
+    """
+    read = _parsed(answer_text, range(1, len(order) + 1), (_ACTIONS,), cut_off)
+    index = dict(enumerate(order, 1))
+    return replace(
+        read,
+        labels={index[number]: label for number, label in read.labels.items()},
+        reasons={index[number]: reason for number, reason in read.reasons.items()},
+        problems=tuple(
+            replace(problem, where=problem.where.replace(_STEPS, _ACTIONS))
+            for problem in read.problems
+            if problem.where != "outcome"
+        ),
+    )
+
+
+def both_orders(forward: ParsedAnswer, backward: ParsedAnswer) -> ParsedAnswer:
+    """The judgement of a judge that was asked about a decision in an order and in its reverse.
+
+    A label that differs between the two is missing, and noted as `order`. One that either lacks is missing.
+    """
+    labels: dict[int, int | None] = {}
+    notes = []
+    for index, label in forward.labels.items():
+        other = backward.labels.get(index)
+        labels[index] = label if label == other else None
+        if label != other and label is not None and other is not None:
+            notes.append(Problem(ProblemKind.ORDER, f"{_ACTIONS}.{index}", f"{label}, {other}"))
+    return replace(
+        forward,
+        labels=labels,
+        reasons={at: reason for at, reason in forward.reasons.items() if labels[at] is not None},
+        problems=(*forward.problems, *backward.problems, *notes)[:MAX_PROBLEMS],
+        missing=sum(label is None for label in labels.values()),
+        extra=forward.extra + backward.extra,
+        invalid=forward.invalid + backward.invalid,
+        unusable=forward.unusable or backward.unusable,
+        cut=forward.cut or backward.cut,
+    )
+
+
+def _parsed(answer_text: str, asked: Sequence[int], keys: tuple[str, ...], cut_off: bool) -> ParsedAnswer:
+    """The judgement about the steps or actions that were asked about; they stand under one of these keys."""
     if len(answer_text) > MAX_ANSWER_CHARS:
         size, limit = f"{len(answer_text):,}", f"{MAX_ANSWER_CHARS:,}"
         sentence = translatable(
             "The answer has {size} characters; one of more than {limit} is not read.", size=size, limit=limit
         )
-        return _unusable(step_indexes, UnusableKind.TOO_LARGE, sentence)
-    candidate = last_object(answer_text, (_STEPS, _PUBLISHED_STEPS), cut_off=cut_off)
+        return _unusable(asked, UnusableKind.TOO_LARGE, sentence)
+    candidate = last_object(answer_text, keys, cut_off=cut_off)
     if candidate.value is None:
-        return _unusable(step_indexes, *_why(answer_text, candidate.cut or cut_off, candidate.any_json))
-    reading = _Reading(tuple(step_indexes), cut=candidate.cut)
+        return _unusable(asked, *_why(answer_text, candidate.cut or cut_off, candidate.any_json, keys[0]))
+    reading = _Reading(tuple(asked), cut=candidate.cut)
     if candidate.lenient:
         reading.note("answer", "read although it is not quite JSON")
     if candidate.cut:
@@ -60,6 +110,10 @@ def parse(answer_text: str, step_indexes: Sequence[int], *, cut_off: bool = Fals
 
 def _as_asked(answer: JsonObject) -> JsonObject:
     """An answer in the layout of published ones in that which the prompt asks for; any other as it is."""
+    if _STEPS not in answer and _ACTIONS in answer:
+        actions = JsonObject({_STEPS: _with_reasons(answer[_ACTIONS])})
+        actions.contradictory = frozenset({_STEPS} if _ACTIONS in answer.contradictory else ())
+        return actions
     if _STEPS in answer or _PUBLISHED_STEPS not in answer:
         return answer
     explanations = answer.get("explanations")
@@ -78,15 +132,26 @@ def _as_asked(answer: JsonObject) -> JsonObject:
     return converted
 
 
+def _with_reasons(actions: Any) -> Any:
+    """Actions with their reasoning as the reason, which they have no other."""
+    if not isinstance(actions, list):
+        return actions
+    for action in actions:
+        if isinstance(action, JsonObject) and "reasoning" in action:
+            action.setdefault("reason", action["reasoning"])
+    return actions
+
+
 def _with_reason(label: Any, reason: Any) -> Any:
     return label if isinstance(label, dict) else JsonObject(label=label, reason=reason)
 
 
-def _why(text: str, cut: bool, any_json: bool) -> tuple[UnusableKind, str]:
+def _why(text: str, cut: bool, any_json: bool, key: str = _STEPS) -> tuple[UnusableKind, str]:
     if cut:
         return UnusableKind.TRUNCATED, translatable("The answer is cut off before its JSON object ends.")
     if any_json:
-        return UnusableKind.NO_LABELS, translatable("The answer contains JSON, but no object with “steps”.")
+        sentence = translatable("The answer contains JSON, but no object with “{key}”.", key=key)
+        return UnusableKind.NO_LABELS, sentence
     if not text.strip():
         return UnusableKind.NOT_JSON, translatable("The answer is empty.")
     return UnusableKind.NOT_JSON, translatable("The answer contains no JSON object.")

@@ -15,7 +15,7 @@ from .clipping import clip_middle, water_level
 from .judge_input import JudgeInput
 from .prompts import tells_errors, template
 from .tokens import UNITS_PER_TOKEN, tokens_of, units
-from .trajectory_text import Block, blocks_of, mark_for, sendable
+from .trajectory_text import Block, blocks_of, decision_blocks, mark_for, sendable
 
 MIN_OUTPUT_TOKENS: Final = 60
 """A tool output is never shortened to less than this: then the trajectory is too long."""
@@ -42,6 +42,19 @@ ANSWER_SCHEMA: Final[dict[str, Any]] = _strict(
     }
 )
 """JSON Schema of an answer, strict in the sense of structured output: every key required, no others."""
+
+
+DECISION_SCHEMA: Final[dict[str, Any]] = _strict(
+    {
+        "actions": {
+            "type": "array",
+            "items": _strict(
+                {"index": {"type": "integer"}, "reasoning": _VERDICT["reasoning"], "label": _VERDICT["label"]}
+            ),
+        }
+    }
+)
+"""The same of an answer about a decision."""
 
 
 class TooLong(TristepError):
@@ -84,16 +97,50 @@ def build(
     in their middle and with a note, the longest first and all to the same length. Same input, same prompt.
     Raises `TooLong`, and `Invalid` for an unknown version.
     """
-    system, user = template(prompt_version)
     blocks, notes = blocks_of(material, tell_errors=tells_errors(prompt_version))
-    mark = mark_for(blocks)
     indexes = material.steps if steps is None else tuple(steps)
-    values = {
-        "guidelines": _guidelines(material.guidelines),
-        "mark": mark,
-        "earlier": "" if indexes == material.steps else _earlier(earlier or {}),
-        "steps": ", ".join(map(str, indexes)),
-    }
+    return _written(
+        prompt_version,
+        (blocks, notes),
+        budget_tokens,
+        indexes,
+        guidelines=_guidelines(material.guidelines),
+        earlier="" if indexes == material.steps else _earlier(earlier or {}),
+        steps=", ".join(map(str, indexes)),
+    )
+
+
+def build_decision(
+    prompt_version: str, material: JudgeInput, budget_tokens: int, order: Sequence[int]
+) -> Prompt:
+    """The prompt of `prompt_version`, one of those for decisions, with the options in this order.
+
+    `order` are the message indexes of all options; they are called action 1, 2 …, and the answer is read by
+    `parse_actions`. Raises as `build` does.
+    """
+    return _written(
+        prompt_version,
+        decision_blocks(material, order),
+        budget_tokens,
+        tuple(order),
+        guidelines=_guidelines(material.guidelines),
+        earlier="",
+        steps=", ".join(str(number) for number, _ in enumerate(order, 1)),
+    )
+
+
+def _written(
+    prompt_version: str,
+    record: tuple[list[Block], list[str]],
+    budget_tokens: int,
+    indexes: tuple[int, ...],
+    **values: str,
+) -> Prompt:
+    """The prompt with this record, its tool outputs shortened to what the budget leaves."""
+    system, user = template(prompt_version)
+    blocks, notes = record
+    mark = mark_for(blocks)
+    values["mark"] = mark
     frame = system + _filled(user, record="", **values)
     fixed = units(frame) + sum(_fixed(block, mark) for block in blocks)
     bodies = _bodies(blocks, fixed, budget_tokens, notes)

@@ -6,10 +6,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from annotation.core.trajectories.messages import RESULT_ROLES, Message, normalise, pair_results
+from annotation.core.trajectories.messages import EARLIER, RESULT_ROLES, Message, normalise, pair_results
 
 from .judge_input import JudgeInput
 
@@ -49,6 +49,23 @@ def blocks_of(material: JudgeInput, *, tell_errors: bool) -> tuple[list[Block], 
     return [_checked(block, notes) for block in blocks], notes
 
 
+def decision_blocks(material: JudgeInput, order: Sequence[int]) -> tuple[list[Block], list[str]]:
+    """The blocks of a decision: its history, then the options of these message indexes as action 1, 2 …"""
+    messages = normalise(material.messages)
+    history = [message for message in messages if message.index not in material.steps]
+    blocks = [*_about_the_task(material, history), Block("tools", _tools(material.tools))]
+    notes: list[str] = []
+    pairs = pair_results(history)
+    for message in history:
+        told = replace(message, role="assistant") if message.role == EARLIER else message
+        answers = pairs.get(message.index)
+        blocks.append(_message(told, answers, notes, failed=message.failed, step=False))
+    for number, index in enumerate(order, 1):
+        body = _body(messages[index], notes, f"action {number}")
+        blocks.append(Block(f"action {number}", "\n".join(body) or "(empty)"))
+    return [_checked(block, notes) for block in blocks], notes
+
+
 def mark_for(blocks: Sequence[Block]) -> str:
     """Eight hex digits, made from the blocks alone, that occur in none of them, in small or capital letters.
 
@@ -85,19 +102,28 @@ def _tools(tools: Sequence[Any]) -> str:
     return "\n".join(tool if isinstance(tool, str) else _as_json(tool) for tool in tools)
 
 
-def _message(message: Message, answers: tuple[int, int] | None, notes: list[str], *, failed: bool) -> Block:
+def _message(
+    message: Message,
+    answers: tuple[int, int] | None,
+    notes: list[str],
+    *,
+    failed: bool,
+    step: bool = True,
+) -> Block:
     index = message.index
     title = f"message {index} · {message.role if message.role in _ROLES else 'of another role'}"
-    if message.role == "assistant":
+    if step and message.role == "assistant":
         title += " · step"
     if answers is not None:
         title += f" · result of call {answers[0]}.{answers[1] + 1}"
     if failed:
         title += " · marked as an error"
-    return Block(title, "\n".join(_body(message, notes)) or "(empty)", index, message.role in RESULT_ROLES)
+    body = "\n".join(_body(message, notes, str(index)))
+    return Block(title, body or "(empty)", index, message.role in RESULT_ROLES)
 
 
-def _body(message: Message, notes: list[str]) -> Iterator[str]:
+def _body(message: Message, notes: list[str], place: str) -> Iterator[str]:
+    """The lines of a message; `place` is what its calls are numbered by."""
     if message.role not in _ROLES:
         yield f"role: {message.role}"
     if message.name and message.role not in RESULT_ROLES:
@@ -109,7 +135,7 @@ def _body(message: Message, notes: list[str]) -> Iterator[str]:
         else:
             yield part.text
     for position, call in enumerate(message.tool_calls, 1):
-        yield f"[call {message.index}.{position}] {call.name or '(without a name)'}"
+        yield f"[call {place}.{position}] {call.name or '(without a name)'}"
         yield call.arguments_raw or "(no arguments)"
 
 

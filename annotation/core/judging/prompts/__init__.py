@@ -6,7 +6,8 @@ newest is what a new judge takes (tests hold each version to its digest, and the
 A file has two parts, "## system" and "## user". In the second these places are filled in: `{{guidelines}}`,
 `{{mark}}`, `{{record}}`, `{{steps}}` and, from v2 on, `{{earlier}}` (what was labelled before, of a run that
 is asked about in parts). How the record is written belongs to the version too: from v3 on it says which tool
-results the log marks as errors.
+results the log marks as errors. The versions called `decision-…` are those for decisions: `{{steps}}` are
+then the numbers of the actions.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ VERSIONS: Final = tuple(
 """All versions, the oldest first."""
 LATEST: Final = VERSIONS[-1]
 """The version that a new judge takes."""
+DECISION_VERSIONS: Final = ("decision-v1",)
+"""All versions for decisions, the oldest first."""
 _WITHOUT_ERRORS: Final = frozenset({"v1", "v2"})
 
 
@@ -36,7 +39,7 @@ def tells_errors(prompt_version: str) -> bool:
 @cache
 def template(prompt_version: str) -> tuple[str, str]:
     """The system text and the user template of a version. Raises `Invalid`."""
-    if prompt_version not in VERSIONS:
+    if prompt_version not in VERSIONS and prompt_version not in DECISION_VERSIONS:
         raise Invalid(
             translatable(
                 "Unknown prompt version “{version}”; choose from {versions}.",
