@@ -10,6 +10,7 @@ from typing import Any
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
+from annotation.core.kinds import STEPS, Feature, ProjectKind
 
 Binding = dict[str, Any]
 
@@ -23,8 +24,10 @@ CASE_BINDINGS: tuple[Binding, ...] = (
     {"id": "previous_disagreement", "group": "move", "keys": [{"key": "d", "shift": True}]},
 )
 """Further keys of a case's page: to take an annotator's label, and to go to disputed steps."""
-NOT_IN_CASES = frozenset({"confirm", "root", "closes_corrected", "closes_independent", "reason"})
-NOT_IN_CASES |= {"unsure", "flag", "undo", "redo", "trajectory_next", "trajectory_previous"}
+OF_PROPAGATION = frozenset({"confirm", "root", "closes_corrected", "closes_independent"})
+"""Actions that mean something only where errors propagate."""
+NOT_IN_CASES = OF_PROPAGATION | {"reason", "unsure", "flag", "undo", "redo"}
+NOT_IN_CASES |= {"trajectory_next", "trajectory_previous"}
 
 CHANGEABLE: tuple[str, ...] = tuple(
     row["id"] for row in BINDINGS if not row.get("fixed") and "follows" not in row
@@ -90,11 +93,15 @@ def settled(changes: Mapping[str, Any]) -> dict[str, str]:
     return {action: key for action, key in valid.items() if key != default_key(action)}
 
 
-def table(changes: Mapping[str, Any]) -> list[Binding]:
-    """The table with a person's changes that hold (`settled`); the three values keep their usual keys too,
-    where these are free."""
+def table(changes: Mapping[str, Any], kind: ProjectKind = STEPS) -> list[Binding]:
+    """The table of the workbench, for a kind of project, with a person's changes that hold (`settled`); the
+    three values keep their usual keys too, where these are free."""
     valid = settled(changes)
-    rows = [copy.deepcopy(row) for row in BINDINGS]
+    rows = [
+        copy.deepcopy(row)
+        for row in BINDINGS
+        if kind.has(Feature.PROPAGATION) or row["id"] not in OF_PROPAGATION
+    ]
     for row in rows:
         action = str(row.get("follows", row["id"]))
         key = valid.get(action)

@@ -19,15 +19,16 @@ class Feature(StrEnum):
     """What some kinds of projects have, and others not.
 
     `propagation`: an error carries on to later steps, so that −1 are proposed and have roots, and +1 may be
-    carried forward. `first_errors`: the first −1 of a trajectory, and where labels go next, tell something.
-    `best_of_n`: the trajectories of a task are runs, among which a model's labels choose. `baseline`: the
-    judge that is trained here. `atif`: trajectories are written as ATIF documents. `step_rewards`: releases
-    are written as rewards of the steps of one run.
+    carried forward. `sequence`: steps follow one another, so that the first −1, where labels go next, and the
+    place of a step tell something. `runs`: a trajectory is a whole run, whose outcome says whether the policy
+    model succeeded, and models' labels choose among the runs of a task (Best-of-N). `baseline`: the judge
+    that is trained here. `atif`: trajectories are written as ATIF documents. `step_rewards`: releases are
+    written as rewards of the steps of one run.
     """
 
     PROPAGATION = "propagation"
-    FIRST_ERRORS = "first_errors"
-    BEST_OF_N = "best_of_n"
+    SEQUENCE = "sequence"
+    RUNS = "runs"
     BASELINE = "baseline"
     ATIF = "atif"
     STEP_REWARDS = "step_rewards"
@@ -37,9 +38,10 @@ class Feature(StrEnum):
 class ProjectKind:
     """A kind of project. `name` is stored and sent; all texts are English, for translation.
 
-    `steps` and `outcomes` say what each label means, of a step and of a trajectory; `hint` is how to judge a
-    step. `elsewhere` refuses a file of this kind that meets a project of another. `lacks` holds the features
-    that it does not have, and refuses each in a sentence. Its default guidelines stand in
+    `steps` and `outcomes` say what each label means, of a step and of a trajectory, from +1 down; `outcome`
+    what that is a label of; `hint` is how to judge a step; `card` and `card_outcome` are what the card of a
+    data set says of both. `elsewhere` refuses a file of this kind that meets a project of another. `lacks`
+    holds the features that it does not have, and refuses each in a sentence. Its default guidelines stand in
     `core/guidelines/<name>`.
     """
 
@@ -48,7 +50,10 @@ class ProjectKind:
     about: str
     steps: Mapping[int, str]
     outcomes: Mapping[int, str]
+    outcome: str
     hint: str
+    card: str
+    card_outcome: str
     elsewhere: str
     lacks: Mapping[Feature, str]
 
@@ -61,9 +66,9 @@ class ProjectKind:
         """Whether it has `feature`; None is what every kind has."""
         return feature not in self.lacks
 
-    def require(self, feature: Feature) -> None:
-        """Raises Conflict, in a sentence, where it does not have `feature`."""
-        if feature in self.lacks:
+    def require(self, feature: Feature | None) -> None:
+        """Raises Conflict, in a sentence, where it does not have `feature`; None is what every kind has."""
+        if feature is not None and feature in self.lacks:
             raise Conflict(self.lacks[feature], code="not_of_this_kind")
 
 
@@ -77,11 +82,17 @@ STEPS: Final = ProjectKind(
         -1: translatable("incorrect or harmful"),
     },
     outcomes={
-        1: translatable("the task was solved"),
-        0: translatable("solved in part, or it cannot be decided"),
-        -1: translatable("the task was not solved"),
+        1: translatable("success"),
+        0: translatable("neither"),
+        -1: translatable("failure"),
     },
+    outcome=translatable("The final result of the whole trajectory."),
     hint=translatable("Judge a step by what was known up to and including its own results."),
+    card=(
+        "A step is a message of the assistant, addressed by its index in `messages`, and judged without "
+        "hindsight: on the messages up to and including its own tool results."
+    ),
+    card_outcome="The outcome has the same values.",
     elsewhere=translatable(
         "This file holds whole runs, which belong into a project of the kind “steps”; this project is of "
         "another."
@@ -105,7 +116,18 @@ DECISIONS: Final = ProjectKind(
         0: translatable("unsure"),
         -1: translatable("to be dropped"),
     },
+    outcome=translatable("Whether the item is fit for use."),
     hint=translatable("Judge each option by itself, as the next action after this history."),
+    card=(
+        "Each record is a decision: a history, in which responses have the role `earlier assistant`, and "
+        "then the options for the next action, each a message of the role `assistant`. An option is "
+        "addressed by its index in `messages` and judged by itself, as the next action after the history; "
+        "the options have no order."
+    ),
+    card_outcome=(
+        "The outcome says whether the decision is fit for use: **+1** fit for use, **0** unsure, **−1** to "
+        "be dropped."
+    ),
     elsewhere=translatable(
         "This file holds decisions, which belong into a project of the kind “decisions”; this project is of "
         "another."
@@ -115,8 +137,8 @@ DECISIONS: Final = ProjectKind(
             "In a project of decisions no error carries on: its options are alternatives, and none follows "
             "from another."
         ),
-        Feature.FIRST_ERRORS: translatable("A project of decisions has no figures of first errors."),
-        Feature.BEST_OF_N: translatable("A project of decisions has no Best-of-N."),
+        Feature.SEQUENCE: translatable("A project of decisions has no figures of first errors."),
+        Feature.RUNS: translatable("A project of decisions has no Best-of-N."),
         Feature.BASELINE: translatable("A project of decisions has no baseline judge."),
         Feature.ATIF: translatable("A project of decisions has no export as ATIF."),
         Feature.STEP_REWARDS: translatable("A project of decisions has no export of step rewards."),
@@ -127,7 +149,7 @@ KINDS: Final[dict[str, ProjectKind]] = {kind.name: kind for kind in (STEPS, DECI
 
 
 class Needing(Protocol):
-    """What not every kind of project has."""
+    """Something that not every kind of project has."""
 
     @property
     def needs(self) -> Feature | None:
@@ -149,7 +171,7 @@ def by_name(name: str) -> ProjectKind:
 
 
 def available(kind: ProjectKind, every: Mapping[str, _Needing]) -> dict[str, _Needing]:
-    """Those of `every`, by name, that a kind has: figures, export formats."""
+    """Those of `every`, by name, that a kind has: figures, kinds of judges."""
     return {name: one for name, one in every.items() if kind.has(one.needs)}
 
 
@@ -162,9 +184,14 @@ def settings_of(kind: ProjectKind, names: Iterable[str]) -> list[str]:
     return [name for name in names if kind.has(SETTINGS_NEED.get(name))]
 
 
-def meanings(words: Mapping[int, str]) -> Iterable[tuple[int, str]]:
-    """Label and meaning, from +1 down."""
-    return sorted(words.items(), reverse=True)
+def manifest_part(kind: ProjectKind) -> dict[str, str]:
+    """What the manifest of a release says of its kind: of steps nothing, as before there were others."""
+    return {} if kind == STEPS else {"kind": kind.name}
+
+
+def of_manifest(manifest: Mapping[str, object]) -> ProjectKind:
+    """The kind of a release, by its manifest."""
+    return by_name(str(manifest.get("kind", STEPS.name)))
 
 
 def refuse_other(project: ProjectKind, file: ProjectKind) -> None:

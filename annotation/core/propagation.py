@@ -9,7 +9,8 @@ drives the tests of both.
 In short: an explicit −1 opens an error run or joins the one that is open; while a run is open and not
 suspended, an unlabelled step is proposed −1 with the run's root; an explicit +1 closes the run, an explicit 0
 suspends it, and so does a user turn where the subset says so. A confirmed fill lives as long as what it was
-filled from. No explicit value is ever changed.
+filled from. No explicit value is ever changed. Where errors do not propagate, because steps are alternatives
+(core.kinds), every −1 is an error of its own, and nothing is proposed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +26,12 @@ class PropagationRules:
 
     `suspend_on_user_turn` (subset): a user message suspends the open run.
     `carry_forward` (project): an explicit +1 proposes +1 for what follows.
+    `propagates` (kind of project): errors carry on to later steps at all.
     """
 
     suspend_on_user_turn: bool = False
     carry_forward: bool = False
+    propagates: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,9 @@ def resolve(steps: Sequence[StepInput], rules: PropagationRules) -> tuple[StepRe
         previous = step.message_index
         if step.after_user_turn and rules.suspend_on_user_turn:
             run.suspended = True
-        if step.value is not None and step.source == "explicit":
+        if not rules.propagates:
+            done[step.message_index] = _alone(step)
+        elif step.value is not None and step.source == "explicit":
             done[step.message_index] = _explicit(step, run, done)
         else:
             done[step.message_index] = _filled(step, run, done, rules)
@@ -119,6 +124,20 @@ def allowed_confirmation(
         bare = replace(step, value=None, source=None, root=None, root_pinned=False)
         return resolve([*steps[:index], bare], rules)[index].proposal == proposal
     return False
+
+
+def _alone(step: StepInput) -> StepResult:
+    """A step that has nothing to do with those before it: what is explicit stays, a fill has no ground."""
+    explicit = step.value is not None and step.source == "explicit"
+    return StepResult(
+        step.message_index,
+        step.value if explicit else None,
+        "explicit" if explicit else None,
+        step.message_index if explicit and step.value == -1 else None,
+        False,
+        None,
+        step.value is not None and not explicit,
+    )
 
 
 def _explicit(step: StepInput, run: _Run, done: Mapping[int, StepResult]) -> StepResult:

@@ -9,6 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.core.disputes import differences
+from annotation.core.kinds import Feature, by_name
 from annotation.core.resolution import AnnotatorPosition, Resolution, resolve
 from annotation.core.vocabulary import (
     AdjudicationState,
@@ -182,12 +183,12 @@ def unsettle_alone(trajectories: Collection[int]) -> None:
     advance_all(Trajectory, trajectories, TrajectoryState.UNANIMOUS, TrajectoryState.LABELLING)
 
 
-def _complete(trajectories: Collection[int]) -> list[Trajectory]:
-    """The trajectories, all of them locked, that are being labelled and have all N labels; without those that
-    somebody is still to look at again."""
+def _complete(trajectories: Collection[int]) -> list[Any]:
+    """The trajectories, all of them locked, that are being labelled and have all N labels, each with the
+    `kind` of its project; without those that somebody is still to look at again."""
     rows = (
         Trajectory.objects.filter(pk__in=trajectories)
-        .annotate(wanted=F("project__annotators_per_trajectory"))
+        .annotate(wanted=F("project__annotators_per_trajectory"), kind=F("project__kind"))
         .only("project", "subset", "state")
         .order_by("pk")
         .select_for_update(no_key=True, of=("self",))
@@ -209,7 +210,7 @@ def _complete(trajectories: Collection[int]) -> list[Trajectory]:
 def _note_disputes(disputed: Iterable[tuple[Trajectory, SubmittedLabels]]) -> None:
     now = timezone.now()
 
-    def noted(trajectory: Trajectory, cast: SubmittedLabels) -> Dispute:
+    def noted(trajectory: Any, cast: SubmittedLabels) -> Dispute:
         difference = differences(cast.steps.values(), cast.outcomes)
         return Dispute(
             trajectory=trajectory,
@@ -218,7 +219,7 @@ def _note_disputes(disputed: Iterable[tuple[Trajectory, SubmittedLabels]]) -> No
             disputed_steps=len(cast.disputed_steps),
             sign_flips=difference.sign_flips,
             neutral_boundaries=difference.neutral_boundaries,
-            first_error=difference.first_error,
+            first_error=difference.first_error and by_name(trajectory.kind).has(Feature.SEQUENCE),
             outcome=difference.outcome,
             arisen_at=now,
         )

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.core.text import escape
 from annotation.core.vocabulary import AssignmentState, ExposureKind, Role, TrajectoryState
 from annotation.models import (
@@ -156,9 +157,10 @@ def record(*, actor: User, trajectory: Trajectory) -> bytes:
 
 def atif(*, actor: User, trajectory: Trajectory) -> dict[str, Any]:
     """The trajectory as an ATIF document with its consensus. For admins who are not labelling it; Denied for
-    anybody else."""
+    anybody else, and Conflict where the project has none."""
     if not field_access(actor, trajectory).raw:
         raise Denied(translatable("Only admins may export a trajectory."))
+    trajectory.project.of_kind.require(Feature.ATIF)
     exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
     return next(atif_documents([trajectory]))
 

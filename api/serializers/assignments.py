@@ -115,6 +115,9 @@ class Rules(Output):
 
     suspend_on_user_turn = serializers.BooleanField()
     carry_forward = serializers.BooleanField()
+    propagates = serializers.BooleanField(
+        help_text="False where steps are alternatives: each −1 is an error of its own, and none is proposed."
+    )
 
 
 class AssignmentDetail(Output):

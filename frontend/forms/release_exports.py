@@ -7,19 +7,20 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.releases.exports import FORMATS
 from annotation.core.releases.exports.formats.base import ZERO_CUT, ZERO_FALSE, ZERO_MERGE, ZERO_TRUE
 from annotation.core.releases.exports.formats.protocols import INDEPENDENT, PROPAGATED
 from annotation.language import translated_lazy
 
+FIELDS_NEED = {"protocol": Feature.PROPAGATION, "zero": Feature.STEP_REWARDS}
+"""The choices that not every kind of project has."""
+
 
 class ExportForm(forms.Form):
     """The choices of core.releases.exports; what they may be is decided there."""
 
-    format = forms.ChoiceField(
-        label=_("Format"),
-        choices=[(format.name, translated_lazy(format.title)) for format in FORMATS if format.options],
-    )
+    format = forms.ChoiceField(label=_("Format"))
     split = forms.CharField(
         label=_("Share of tasks for testing"),
         required=False,
@@ -60,9 +61,16 @@ class ExportForm(forms.Form):
         ),
     )
 
-    def __init__(self, *args: Any, blind: bool, **kwargs: Any) -> None:
-        """`blind`: the viewer may have blind labels."""
+    def __init__(self, *args: Any, kind: ProjectKind, blind: bool, **kwargs: Any) -> None:
+        """`kind` of project, and `blind`: the viewer may have blind labels."""
         kwargs["auto_id"] = "export-%s"
         super().__init__(*args, **kwargs)
+        formats = [format for format in FORMATS if format.options and kind.has(format.needs)]
+        self.fields["format"].choices = [  # type: ignore[attr-defined]
+            (format.name, translated_lazy(format.title)) for format in formats
+        ]
+        for name, needs in FIELDS_NEED.items():
+            if not kind.has(needs):
+                del self.fields[name]
         if not blind:
             del self.fields["blind_labels"]

@@ -27,7 +27,7 @@ TOKEN = re.compile(
 
 
 def rules_of(names: list[str]) -> PropagationRules:
-    return PropagationRules(suspend_on_user_turn="turn" in names, carry_forward="carry" in names)
+    return PropagationRules("turn" in names, "carry" in names, propagates="alone" not in names)
 
 
 def read_steps(text: str) -> list[StepInput]:

@@ -20,6 +20,7 @@ const TOKEN = /^(u)?(\d+):(x)?(?:\.|([~?])?([+0-])(?:([@!])(\d+))?)$/;
 const rulesOf = (names) => ({
   suspend_on_user_turn: names.includes("turn"),
   carry_forward: names.includes("carry"),
+  propagates: !names.includes("alone"),
 });
 
 /** @param {string} token */

@@ -34,6 +34,7 @@ from annotation.core.figures.measure import (
     divide,
 )
 from annotation.core.i18n import Translatable, translatable
+from annotation.core.kinds import Feature
 
 NO_ERROR: Final = translatable("both annotators always, or never, called a step an error")
 NO_OUTCOMES: Final = translatable("there are no outcomes that two annotators labelled")
@@ -74,7 +75,14 @@ def _both_found_one(own: FloatArray) -> FloatArray:
 
 
 def _of_tables(
-    name: str, title: Translatable, convention: Translatable, make: Sums, reason: str = "", **more: bool
+    name: str,
+    title: Translatable,
+    convention: Translatable,
+    make: Sums,
+    reason: str = "",
+    *,
+    headline: bool = False,
+    percent: bool = False,
 ) -> Figure:
     """A figure of the confusions, (…, 3, 3), of steps or outcomes."""
     return Figure(
@@ -87,11 +95,14 @@ def _of_tables(
         NO_PAIRS,
         TABLE,
         of_outcomes=True,
-        **more,
+        headline=headline,
+        percent=percent,
     )
 
 
-def _of_units(name: str, title: Translatable, convention: Translatable, scale: Scale, **more: bool) -> Figure:
+def _of_units(
+    name: str, title: Translatable, convention: Translatable, scale: Scale, *, headline: bool = False
+) -> Figure:
     """Krippendorff's α, of steps or outcomes with all their labels."""
     return Figure(
         name,
@@ -104,7 +115,7 @@ def _of_units(name: str, title: Translatable, convention: Translatable, scale: S
         COINCIDENCES_AND_UNITS,
         pooled=True,
         of_outcomes=True,
-        **more,
+        headline=headline,
     )
 
 
@@ -143,6 +154,7 @@ FIGURES: Final = by_name(
         NO_PAIRS,
         TRANSITIONS,
         headline=True,
+        needs=Feature.SEQUENCE,
     ),
     _of_units(
         "alpha",
@@ -170,6 +182,7 @@ FIGURES: Final = by_name(
         ONE_VERDICT,
         NO_TRAJECTORIES,
         FIRST_ERRORS_AND_BEFORE,
+        needs=Feature.SEQUENCE,
     ),
     Figure(
         "first_error_agreement",
@@ -184,6 +197,7 @@ FIGURES: Final = by_name(
         NO_SHARED_ERROR,
         FIRST_ERRORS_AND_BEFORE,
         percent=True,
+        needs=Feature.SEQUENCE,
     ),
     Figure(
         "onset_kappa",
@@ -197,6 +211,7 @@ FIGURES: Final = by_name(
         NO_ONSET,
         NO_TRAJECTORIES,
         FIRST_ERRORS_AND_BEFORE,
+        needs=Feature.SEQUENCE,
     ),
     _of_tables(
         "linear_kappa",

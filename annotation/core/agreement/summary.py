@@ -18,6 +18,7 @@ from annotation.core.figures.measure import (
     Interval,
     Measure,
 )
+from annotation.core.kinds import STEPS, Feature, ProjectKind, available
 
 Figures = dict[str, Measure]
 """Measures by the name of their figure, in the order of `figures.FIGURES`."""
@@ -33,7 +34,8 @@ def headline_of(n_annotators: int) -> str:
 class PairSummary:
     """One pair of annotators; `confusion` has annotator `first` in its rows, `second` in its columns.
 
-    `first_errors`, of steps only: where the second annotator's first error lies, seen from the first's.
+    `first_errors`, of steps in a sequence only: where the second annotator's first error lies, seen from the
+    first's.
     """
 
     first: int
@@ -49,7 +51,7 @@ class Summary:
     """Agreement of a set of labels. `n` counts pairs of labels.
 
     `confusion` is symmetric: each pair of labels is counted in both orders, so that it does not matter who is
-    "first". `offsets`, of steps only: how far apart the first errors of two annotators lie.
+    "first". `offsets`, of steps in a sequence only: how far apart the first errors of two annotators lie.
     """
 
     n: int
@@ -76,10 +78,13 @@ class Summary:
         return replace(self, pairs=())
 
 
-def summarise(counts: Counts, *, with_intervals: bool = True, with_pairs: bool = True) -> Summary:
-    """Every figure of agreement of `counts`; without `with_pairs` none of several pairs, only a single
-    one. Single pairs have no intervals, as each takes time."""
-    figures = FIGURES if counts.of_steps else OUTCOME_FIGURES
+def summarise(
+    counts: Counts, *, with_intervals: bool = True, with_pairs: bool = True, kind: ProjectKind = STEPS
+) -> Summary:
+    """Every figure of agreement that projects of this kind have, of `counts`; without `with_pairs` none of
+    several pairs, only a single one. Single pairs have no intervals, as each takes time."""
+    figures = available(kind, FIGURES if counts.of_steps else OUTCOME_FIGURES)
+    in_order = counts.of_steps and kind.has(Feature.SEQUENCE)
     sample = PairSums.of(counts)
     totals = sample.totals()
     total = totals.sum(axis=0)
@@ -92,7 +97,7 @@ def summarise(counts: Counts, *, with_intervals: bool = True, with_pairs: bool =
             n=int(tables(sums).sum()),
             figures=found,
             confusion=tables(sums).astype(np.int64),
-            first_errors=_first_errors(sums) if counts.of_steps else None,
+            first_errors=_first_errors(sums) if in_order else None,
         )
         for pair, (sums, found) in enumerate(zip(only, _of_pairs(figures, only), strict=True))
     )
@@ -104,7 +109,7 @@ def summarise(counts: Counts, *, with_intervals: bool = True, with_pairs: bool =
         n_annotators=len(np.unique(people)),
         figures=_together(figures, totals, sample if with_intervals else None),
         confusion=confusion + confusion.T,
-        offsets=Offsets.of(_first_errors(total)) if counts.of_steps else None,
+        offsets=Offsets.of(_first_errors(total)) if in_order else None,
         pairs=pairs,
     )
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from annotation.core.figures.measure import FloatArray, Interval, Measure
 from annotation.core.i18n import Translatable
+from annotation.core.kinds import Feature
 
 Sums = Callable[[FloatArray], FloatArray]
 EVERY: Final = slice(None)
@@ -21,7 +22,8 @@ class Figure:
     `make` and `count` take sums of these columns alone, (…, reads), `values` and `n` sums of all columns; all
     give (…). `reason`: why it is undefined although n is not 0; `empty`: why, when n is 0. `headline`: shown
     first, the others beside it. `pooled`: made of the sum over pairs of annotators, not the mean of each
-    pair's. `of_outcomes`: outcomes have it too. `percent`: a share, shown in percent.
+    pair's. `of_outcomes`: outcomes have it too. `percent`: a share, shown in percent. `needs`: only kinds of
+    projects with this feature have it.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Figure:
     pooled: bool = False
     of_outcomes: bool = False
     percent: bool = False
+    needs: Feature | None = None
 
     def values(self, sums: FloatArray) -> FloatArray:
         """The figure of sums (…, columns): (…), NaN where it is undefined."""

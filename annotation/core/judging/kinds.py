@@ -11,6 +11,7 @@ from typing import Final
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,8 @@ class JudgeKind:
     """It is made anew for each run from the project's resolved labels, by `services.suggest.baseline`."""
     takes_files: bool = False
     """Its suggestions are brought in as files."""
+    needs: Feature | None = None
+    """Only kinds of projects with this feature have it."""
 
     @property
     def runnable(self) -> bool:
@@ -71,6 +74,7 @@ BASELINE: Final = JudgeKind(
     button=translatable("Add the baseline"),
     provider="baseline",
     trained=True,
+    needs=Feature.BASELINE,
 )
 FILE: Final = JudgeKind(
     name="imported",

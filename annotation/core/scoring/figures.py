@@ -15,6 +15,7 @@ from annotation.core.figures.first_errors import onset_tables
 from annotation.core.figures.kappa import Weights, agreement_values, kappa_values
 from annotation.core.figures.measure import NO_PAIRS, FloatArray, divide
 from annotation.core.i18n import Translatable, translatable
+from annotation.core.kinds import Feature
 from annotation.core.scoring.counts import (
     ERRONEOUS,
     ERROR_FREE,
@@ -57,8 +58,10 @@ def _share(
     right: Sums,
     n: Sums,
     empty: str = NO_TRAJECTORIES,
+    needs: Feature | None = None,
 ) -> Figure:
-    return Figure(name, title, convention, lambda s: divide(right(s), n(s)), n, "", empty, percent=True)
+    values: Sums = lambda s: divide(right(s), n(s))  # noqa: E731
+    return Figure(name, title, convention, values, n, "", empty, percent=True, needs=needs)
 
 
 def _kappa(weights: Weights) -> Sums:
@@ -124,6 +127,7 @@ _ALL: Final = (
         ),
         lambda s: s[..., RIGHT].sum(axis=-1),
         _trajectories,
+        needs=Feature.SEQUENCE,
     ),
     _share(
         "strict_first_error_accuracy",
@@ -131,6 +135,7 @@ _ALL: Final = (
         translatable("FirstErrAcc in which a trajectory without a single prediction earns nothing."),
         lambda s: s[..., STRICT].sum(axis=-1),
         _trajectories,
+        needs=Feature.SEQUENCE,
     ),
     _share(
         "first_error_accuracy_erroneous",
@@ -139,6 +144,7 @@ _ALL: Final = (
         lambda s: s[..., RIGHT.start],
         lambda s: s[..., ERRONEOUS],
         NO_ERRONEOUS,
+        Feature.SEQUENCE,
     ),
     _share(
         "first_error_accuracy_error_free",
@@ -147,6 +153,7 @@ _ALL: Final = (
         lambda s: s[..., RIGHT.start + 1],
         lambda s: s[..., ERROR_FREE],
         NO_ERROR_FREE,
+        Feature.SEQUENCE,
     ),
     _share(
         "strict_first_error_accuracy_error_free",
@@ -155,6 +162,7 @@ _ALL: Final = (
         lambda s: s[..., STRICT.start + 1],
         lambda s: s[..., ERROR_FREE],
         NO_ERROR_FREE,
+        Feature.SEQUENCE,
     ),
     _share(
         "exact_match",
@@ -204,6 +212,7 @@ _ALL: Final = (
         lambda s: _onset(s).sum(axis=(-2, -1)),
         NO_ONSET,
         NOTHING_PREDICTED,
+        needs=Feature.SEQUENCE,
     ),
     _share(
         "outcome_accuracy",

@@ -13,6 +13,7 @@ import numpy as np
 
 from annotation.core.figures.intervals import estimates, joined
 from annotation.core.figures.measure import IntArray, Measure, figures_json
+from annotation.core.kinds import STEPS, ProjectKind, available
 from annotation.core.scoring.counts import tables, task_sums
 from annotation.core.scoring.figures import JUDGE_FIGURES
 from annotation.core.scoring.labels import BoolArray, Predictions, ReleasedLabels
@@ -72,17 +73,19 @@ class JudgeScores:
         }
 
 
-def judge_scores(steps: JudgedSteps, *, intervals: bool = False) -> JudgeScores:
-    """The figures of one judge; with `intervals` over tasks within subsets."""
+def judge_scores(steps: JudgedSteps, *, intervals: bool = False, kind: ProjectKind = STEPS) -> JudgeScores:
+    """The figures of one judge that projects of this kind have; with `intervals` over tasks within
+    subsets."""
+    shown = available(kind, JUDGE_FIGURES)
     released = ReleasedLabels.of_steps(steps.subset, steps.task, steps.trajectory, steps.people)
     sums = task_sums(released, Predictions.constant(steps.judge, released.outcome))
     totals = sums.sum(axis=0)
     figures = {
         name: figure.measure(float(figure.values(totals)), float(figure.n(totals)))
-        for name, figure in JUDGE_FIGURES.items()
+        for name, figure in shown.items()
     }
     if intervals:
-        found = estimates(JUDGE_FIGURES, sums, joined(released.subset_of_task()))
+        found = estimates(shown, sums, joined(released.subset_of_task()))
         figures = {name: one.measures(one.figure.n(totals))[0] for name, one in found.items()}
     confusion = tables(totals)[:, :3].astype(np.int64)
     return JudgeScores(released.n_steps, released.n_records, released.n_tasks, figures, confusion)

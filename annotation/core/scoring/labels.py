@@ -14,6 +14,7 @@ import numpy.typing as npt
 from annotation.core.figures import grouping
 from annotation.core.figures.measure import IntArray
 from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.kinds import STEPS, ProjectKind
 
 Labels = npt.NDArray[np.int8]
 BoolArray = npt.NDArray[np.bool_]
@@ -33,7 +34,8 @@ class ReleasedLabels:
 
     By record, (R,): `record_id` and `policy_model` as text, `subset` (its place in `subsets`), `task`
     (0 … T − 1), `sample` (its sample index), `outcome` (−1, 0, +1). By step, (S,): `record` (0 … R − 1,
-    ascending), `message_index`, `value` (−1, 0, +1); the steps of a record stand together, in order.
+    ascending), `message_index`, `value` (−1, 0, +1); the steps of a record stand together, in order. `kind`
+    is that of the project, which says what figures there are.
     """
 
     subsets: tuple[str, ...]
@@ -46,6 +48,7 @@ class ReleasedLabels:
     record: IntArray
     message_index: IntArray
     value: IntArray
+    kind: ProjectKind = STEPS
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]]) -> ReleasedLabels:
@@ -154,6 +157,7 @@ class ReleasedLabels:
             place[self.record[steps]],
             self.message_index[steps],
             self.value[steps],
+            self.kind,
         )
 
     def joined(self, more: ReleasedLabels) -> ReleasedLabels:
@@ -175,8 +179,8 @@ class ReleasedLabels:
         """The labels that `packed` made."""
         kept = json.loads(zlib.decompress(packed))
         subsets, record_id, policy_model = (tuple(kept[name]) for name in ("subsets", *_TEXTS))
-        arrays = (np.array(kept[name], dtype=np.int64) for name in _ARRAYS)
-        return cls(subsets, record_id, policy_model, *arrays)
+        arrays: dict[str, Any] = {name: np.array(kept[name], dtype=np.int64) for name in _ARRAYS}
+        return cls(subsets, record_id, policy_model, **arrays)
 
 
 _ARRAYS: Final = ("subset", "task", "sample", "outcome", "record", "message_index", "value")

@@ -13,6 +13,7 @@ import numpy as np
 
 from annotation.core.figures.intervals import Estimates, estimates, joined
 from annotation.core.figures.measure import MIN_TASKS, FloatArray, Measure, divide
+from annotation.core.kinds import available
 from annotation.core.scoring.counts import TABLE, task_sums
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels
@@ -86,10 +87,13 @@ def of_sums(
 
 
 def estimated(
-    released: ReleasedLabels, sums: FloatArray, names: Iterable[str] = FIGURES
+    released: ReleasedLabels, sums: FloatArray, names: Iterable[str] | None = None
 ) -> dict[str, Estimates]:
-    """Figures of several models, task by task, from counts (M, T, COLUMNS)."""
-    return estimates({name: FIGURES[name] for name in names}, sums, joined(released.subset_of_task()))
+    """Figures of several models, all that releases of this kind have or those named, task by task, from
+    counts (M, T, COLUMNS)."""
+    figures = available(released.kind, FIGURES)
+    chosen = figures if names is None else {name: figures[name] for name in names}
+    return estimates(chosen, sums, joined(released.subset_of_task()))
 
 
 def too_few_tasks(found: Iterable[Scores]) -> int | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotation.core.kinds import Feature
 from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.models import Trajectory
 from annotation.reports.releases.atif_documents import atif_documents
@@ -22,6 +23,7 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         project = find_project(options["project"])
+        project.of_kind.require(Feature.ATIF)
         rows = Trajectory.objects.filter(project=project, live=True).select_related("content")
         if options["subset"]:
             rows = rows.filter(subset__name=options["subset"])

@@ -69,7 +69,7 @@ class Command(OperatorCommand):
 
     def _recalibrated(self, cell: RecalibratedCell) -> None:
         self.stdout.write("  recalibrated")
-        for name, title in SHOWN.items():
+        for name, title in _shown(cell):
             change = cell.changes[name]
             by = "" if change is None else f"  changed by {change.value:+.4f}"
             self.stdout.write(f"    {title:<12}{measure_text(cell.scores.figures[name])}{by}")
@@ -77,7 +77,11 @@ class Command(OperatorCommand):
     def _cell(self, part: str, cell: LeaderboardCell) -> None:
         if part:
             self.stdout.write(f"  {part}")
-        for name, title in SHOWN.items():
+        for name, title in _shown(cell):
             rank = cell.ranks.get(name)
             places = "" if rank is None else f"  rank {rank.together[0]}–{rank.together[1]}"
             self.stdout.write(f"    {title:<12}{measure_text(cell.scores.figures[name])}{places}")
+
+
+def _shown(cell: LeaderboardCell | RecalibratedCell) -> list[tuple[str, str]]:
+    return [(name, title) for name, title in SHOWN.items() if name in cell.scores.figures]

@@ -25,6 +25,7 @@ from annotation.core.figures.grouping import distinct, ranks
 from annotation.core.figures.measure import IntArray
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.influence.experiment import ARMS
+from annotation.core.kinds import STEPS, Feature, ProjectKind, available
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, VALUES
 
 ROW_CUTS: Final = ("subset", "model", "pair", "guideline", "week", "arm")
@@ -51,6 +52,9 @@ DIFFERENCES: Final[Mapping[str, int | None]] = {
 """The distance of two labels of a step, by the kind of difference; None: any."""
 FIRST_ERRORS: Final = ("exact", "one_step_off", "farther_off", "one_only", "neither")
 """Where two annotators' first errors lie, as `first_errors.Offsets` names it."""
+CUTS_NEED: Final = {"position": Feature.SEQUENCE, "source": Feature.PROPAGATION}
+LISTED_NEEDS: Final = {"place": Feature.SEQUENCE, "first_error": Feature.SEQUENCE}
+"""Cuts, and filters of lists, that not every kind of project has."""
 PAIR: Final = 1 << 31
 TWO_VERSIONS: Final = "two"
 NO_MODEL: Final = "-"
@@ -78,7 +82,7 @@ class LabelView:
     """Paired labels as one person may see them, with the names of what is in them. `changes` is what was
     changed in discussions; `occurring` has the codes of the parts of each cut of trajectories. Of the same
     paired labels and the same `state` every figure is the same. `without`: trajectories that are left out
-    because the person labelled them."""
+    because the person labelled them. `kind` is the project's."""
 
     counted: CountedRows
     subsets: Mapping[int, str]
@@ -90,6 +94,7 @@ class LabelView:
     occurring: Mapping[str, Sequence[int]]
     arms: TaskArms | None = None
     without: tuple[int, ...] = ()
+    kind: ProjectKind = STEPS
 
     @property
     def rows(self) -> PairedRows:
@@ -128,6 +133,11 @@ class LabelView:
         first, second = divmod(code, PAIR)
         names = sorted(self.people.get(who, "?") for who in (first, second))
         return f"{first}-{second}", " · ".join(names)
+
+
+def cuts_of(kind: ProjectKind, cuts: Iterable[str]) -> tuple[str, ...]:
+    """Those cuts that a kind of project has."""
+    return tuple(cut for cut in cuts if kind.has(CUTS_NEED.get(cut)))
 
 
 def codes(rows: PairedRows, cut: str, arms: TaskArms | None) -> IntArray:
@@ -218,7 +228,14 @@ def _known(view: LabelView, name: str, value: str) -> bool:
         return value in REASON_CODES_BY_CODE
     if name == "differ":
         return value in DIFFERENCES
-    only = {"first_error": FIRST_ERRORS, "figure": FIGURES, "of": ("outcome",), "when": ("after",)}
+    if not view.kind.has(LISTED_NEEDS.get(name)):
+        return False
+    only = {
+        "first_error": FIRST_ERRORS,
+        "figure": available(view.kind, FIGURES),
+        "of": ("outcome",),
+        "when": ("after",),
+    }
     return value in only.get(name, ("1",))
 
 

@@ -35,7 +35,7 @@ from annotation.policies import Actor, allowed, deals_people, require
 from ..shared import influence_rows
 from .after_discussion import revised_labels
 from .beside import OtherCounts, OtherFigures, SelectedCounts, after_discussion, untouched
-from .cuts import CUTS, FOR_ALL, PAIR, LabelSelection, LabelView, TaskArms, occurring, parse
+from .cuts import CUTS, FOR_ALL, PAIR, LabelSelection, LabelView, TaskArms, cuts_of, occurring, parse
 from .paired_labels import KeptLabels, paired_rows
 from .pictures import Pictures, pictures, pictures_json
 
@@ -135,15 +135,25 @@ def view_of(viewer: Actor, project: m.Project) -> tuple[LabelView, KeptLabels]:
         counted = kept.result(("few", own), lambda: _shared(kept, own))
         parts = kept.result(("parts", own), lambda: occurring(counted.rows, FOR_ALL, None))
         known = (*state, own)
-        return LabelView(counted, subsets, {}, FOR_ALL, with_people, known, changes, parts, without=own), kept
+        cuts, kind = cuts_of(project.of_kind, FOR_ALL), project.of_kind
+        return (
+            LabelView(counted, subsets, {}, cuts, with_people, known, changes, parts, without=own, kind=kind),
+            kept,
+        )
     # where people are dealt, the two of a pair are in different arms
     by_task = project.experiment_seed is not None and not deals_people(project)
     arms = kept.result(("arms", state), lambda: _arms(project)) if by_task else None
-    cuts = tuple(cut for cut in CUTS if cut != "arm" or arms is not None)
+    cuts = cuts_of(project.of_kind, (cut for cut in CUTS if cut != "arm" or arms is not None))
     parts = kept.result(("parts", True, state), lambda: occurring(kept.rows, cuts, arms))
     annotators = {who for pair in parts["pair"] for who in divmod(pair, PAIR)}
     people = {user.pk: str(user) for user in m.User.objects.filter(pk__in=annotators)}
-    return LabelView(kept.counted, subsets, people, cuts, with_people, state, changes, parts, arms), kept
+    return (
+        LabelView(
+            *(kept.counted, subsets, people, cuts, with_people, state, changes, parts, arms),
+            kind=project.of_kind,
+        ),
+        kept,
+    )
 
 
 def _unresolved(viewer: Actor, project: m.Project) -> tuple[int, ...]:
@@ -248,7 +258,7 @@ def _figures(
     labels = SelectedCounts.of(view, selection)
 
     def of(counts: Counts, with_pairs: bool) -> Summary:
-        found = summarise(counts, with_intervals=intervals, with_pairs=with_pairs)
+        found = summarise(counts, with_intervals=intervals, with_pairs=with_pairs, kind=view.kind)
         return found if view.with_people else found.without_people()
 
     def summaries(counts: Counts) -> dict[str, Summary]:

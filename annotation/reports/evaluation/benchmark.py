@@ -9,7 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from annotation.core.figures.measure import Measure
+from annotation.core.kinds import Feature, available
 from annotation.core.scoring.benchmark import Composition, composition, pearson
+from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.labels import ReleasedLabels
 from annotation.core.scoring.planning import Plan, plan
 from annotation.core.scoring.robustness import ReaderRanking, by_reader, own_suggestions_shift
@@ -62,7 +64,7 @@ class Benchmark:
     """Relations over the models that predict something of every subset, the parts of the release, and the
     plan of a larger one, by the two models (`planned_for`) whose difference is about as sure as most.
     `readers`: the ranking of `models` by each one's blind labels; `shifts`: of the models whose suggestions
-    were seen."""
+    were seen; `in_order`: steps follow one another, so that the parts have a first error."""
 
     relations: tuple[FigureRelation, ...]
     parts: tuple[Composition, ...]
@@ -71,6 +73,7 @@ class Benchmark:
     models: tuple[str, ...]
     readers: tuple[ReaderRanking, ...]
     shifts: tuple[OwnShift, ...]
+    in_order: bool
 
 
 def benchmark(*, actor: Actor, release: Release) -> Benchmark:
@@ -80,8 +83,8 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
     board = entries(release)
     whole = [model for model in board.models if len(model.covered) == len(board.released.subsets)]
     found = scores(board.released, [one.said for one in whole])
-    relations = []
-    for name in BESIDE:
+    relations, figures = [], available(board.released.kind, FIGURES)
+    for name in (name for name in BESIDE if name in figures):
         points = [
             ModelPoint(one.name, one.row.pk if one.row else 0, x.value, y.value)
             for one, each in zip(whole, found, strict=True)
@@ -100,6 +103,7 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
         tuple(one.name for one in whole),
         tuple(by_reader(board.released, said, board.turns or [], board.readers or [])),
         tuple(_shifts(release, board.released, whole)),
+        board.released.kind.has(Feature.SEQUENCE),
     )
 
 
@@ -136,9 +140,11 @@ def as_json(found: Benchmark) -> dict[str, Any]:
                 "trajectories": part.records,
                 "steps": part.steps,
                 "labels": dict(zip(PLAIN_SIGNS.values(), part.labels, strict=True)),
-                "first_errors": dict(zip(("first", "second", "last"), part.thirds, strict=True)),
+                "first_errors": dict(zip(("first", "second", "last"), part.thirds, strict=True))
+                if found.in_order
+                else None,
                 "error_free": part.error_free,
-                "median_first_error": part.median,
+                "median_first_error": part.median if found.in_order else None,
             }
             for part in found.parts
         ],

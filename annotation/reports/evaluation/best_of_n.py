@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from annotation.core.kinds import Feature
 from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.scoring.best_of_n import BestOfN, best_of_n
 from annotation.models import Release
@@ -29,8 +30,10 @@ class Selections:
 
 
 def selections(*, actor: Actor, release: Release) -> list[Selections]:
-    """Best-of-N of every model that has predictions of a release, by name. Three queries, however many."""
+    """Best-of-N of every model that has predictions of a release, by name. Three queries, however many.
+    Raises Conflict where the project has none."""
     require(actor, "release.view", release)
+    release.project.of_kind.require(Feature.RUNS)
     known, said = entries(release), np.array(answers(release), dtype=object)
     released = known.released
     found = []

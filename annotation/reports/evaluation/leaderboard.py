@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from annotation.core.figures.figure import Figure
 from annotation.core.figures.intervals import Estimates
 from annotation.core.figures.measure import FloatArray
+from annotation.core.kinds import Feature, available
 from annotation.core.releases.statistics import ModelSuccess, model_successes
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
 from annotation.core.scoring.blind import human_scores
@@ -170,6 +172,11 @@ class Leaderboard:
         measures = {model: cell.scores.figures[name] for model, cell in cells.items() if cell is not None}
         return {model: one.value for model, one in measures.items() if one.value is not None}
 
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures that releases of this kind have."""
+        return available(self.release.project.of_kind, FIGURES)
+
     def correlations(
         self, numbers: Mapping[str, float], figures: Iterable[str], subset: str = ""
     ) -> list[OutsideCorrelation]:
@@ -236,7 +243,7 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
         found.pending,
         found.turns is not None,
         outside_numbers(release),
-        model_successes(released),
+        model_successes(released) if released.kind.has(Feature.RUNS) else (),
         powered_board(
             release,
             released,
@@ -325,7 +332,7 @@ def _overall(released: ReleasedLabels, counted: _Counted) -> dict[int, _Scored]:
         found = _on(released, counted, np.isin(released.subset, list(covered)), same)
         whole = len(covered) == len(released.subsets)
         for at, one in found.items():
-            unranked = LeaderboardCell(one.cell.scores, dict.fromkeys(RANKED))
+            unranked = LeaderboardCell(one.cell.scores, dict.fromkeys(one.cell.ranks))
             cells[at] = one if whole else _Scored(unranked, one.recalibrated)
     return cells
 
@@ -352,7 +359,7 @@ def _on(
         after = dict(zip(again, recalibrated_cells(part, made, sums_after, before), strict=True))
     return {
         there[at]: _Scored(
-            LeaderboardCell(scores, {name: ranked[name].get(at) for name in RANKED}), after.get(at)
+            LeaderboardCell(scores, {name: found.get(at) for name, found in ranked.items()}), after.get(at)
         )
         for at, scores in enumerate(of_sums(part, said, sums, every))
     }
@@ -361,9 +368,10 @@ def _on(
 def _ranked(chosen: list[LeaderboardEntry], every: dict[str, Estimates]) -> dict[str, dict[int, Rank | None]]:
     """By figure the ranks of models, which are ranked against each other, by place."""
     models = [at for at, one in enumerate(chosen) if one.row is not None]
+    names = [name for name in RANKED if name in every]
     if not models:
-        return {name: {} for name in RANKED}
-    return {name: dict(zip(models, ranks(every[name].only(models)), strict=True)) for name in RANKED}
+        return {name: {} for name in names}
+    return {name: dict(zip(models, ranks(every[name].only(models)), strict=True)) for name in names}
 
 
 def recalibrated_cells(
@@ -401,7 +409,7 @@ def as_json(board: Leaderboard) -> dict[str, Any]:
                 "title": one.title,
                 "numbers": one.numbers,
                 "correlations": {
-                    each.figure: each.as_json() for each in board.correlations(one.numbers, FIGURES)
+                    each.figure: each.as_json() for each in board.correlations(one.numbers, board.figures)
                 },
             }
             for one in board.outside

@@ -9,6 +9,7 @@ import numpy as np
 
 from annotation.core.figures.first_errors import FirstErrors
 from annotation.core.figures.measure import IntArray
+from annotation.core.kinds import Feature
 from annotation.core.scoring import Scores
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.details import (
@@ -48,12 +49,13 @@ class ErringTrajectory:
 @dataclass(frozen=True, slots=True)
 class ModelScores:
     """A model over the subsets that it predicts anything of. `confusion` (3, 4): the release in the rows, the
-    model in the columns, in the order −1, 0, +1, none. `recalibrated` is None until it is worked out."""
+    model in the columns, in the order −1, 0, +1, none. `recalibrated` is None until it is worked out. Where
+    steps follow no sequence, `offsets` is None and there are no `places`."""
 
     scores: Scores
     recalibrated: RecalibratedCell | None
     confusion: IntArray
-    offsets: FirstErrors
+    offsets: FirstErrors | None
     lengths: list[LengthScores]
     places: list[PlaceAccuracy]
     worst: list[ErringTrajectory]
@@ -70,6 +72,7 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
     covered = np.isin(whole.subset, whole.subset[everything.there])
     released, said = whole.only(covered), everything.only(whole, covered)
     ordinals = np.flatnonzero(covered)
+    in_order = released.kind.has(Feature.SEQUENCE)
     made = read(row.recalibrated if known.fitted else None, whole)
     sums = task_sums(released, said)[None]
     every = estimated(released, sums)
@@ -81,9 +84,9 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
         scores=of_sums(released, [said], sums, every)[0],
         recalibrated=recalibrated,
         confusion=confusion(released, said),
-        offsets=offsets(released, said),
+        offsets=offsets(released, said) if in_order else None,
         lengths=by_length(released, said),
-        places=by_position(released, said),
+        places=by_position(released, said) if in_order else [],
         worst=[
             ErringTrajectory(
                 int(ordinals[one.record]),
@@ -111,7 +114,7 @@ def as_json(found: ModelScores) -> dict[str, Any]:
         "overall": found.scores.as_json(),
         "recalibrated": None if found.recalibrated is None else found.recalibrated.as_json(),
         "confusion": found.confusion.tolist(),
-        "first_errors": asdict(found.offsets),
+        "first_errors": None if found.offsets is None else asdict(found.offsets),
         "cost": _costs_json(found.costs),
         "by_length": [{"from": part.low, "to": part.high, **part.scores.as_json()} for part in found.lengths],
         "by_position": [
@@ -124,7 +127,7 @@ def as_json(found: ModelScores) -> dict[str, Any]:
                 "subset": one.subset,
                 "steps": one.found.steps,
                 "wrong": one.found.wrong,
-                "first_error_right": one.found.first_error,
+                "first_error_right": None if found.offsets is None else one.found.first_error,
                 "outcome_right": one.found.outcome,
             }
             for one in found.worst

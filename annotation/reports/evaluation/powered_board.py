@@ -8,7 +8,9 @@ from itertools import combinations
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
+from annotation.core.kinds import available
 from annotation.core.scoring import Predictions, ReleasedLabels
+from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.prediction_powered import (
     COLUMNS,
     FEWEST_OF_DIFFERENCES,
@@ -117,8 +119,8 @@ def _components(
 ) -> dict[str, Components]:
     if not row.powered:
         return {}
-    both = released.joined(more)
+    both, figures = released.joined(more), available(released.kind, FIGURES)
     soft = SoftSums.unpacked(bytes(row.powered), released, more)
     true = true_sums(released, said, both.n_tasks)
-    made = {name: components(name, true, soft, both.subset_of_task()) for name in COLUMNS}
+    made = {name: components(name, true, soft, both.subset_of_task()) for name in COLUMNS if name in figures}
     return {name: one for name, one in made.items() if one is not None}

@@ -92,6 +92,7 @@ def _blind() -> _Labels:
 def _parts(
     judge: m.Judge, run: int | None, labels: _Labels, subsets: dict[int, str], intervals: bool
 ) -> tuple[SubsetScores, ...]:
+    kind = judge.project.of_kind
     both = {"suggested": its_label(judge, "step"), "recalibrated": its_label(judge, "step", "recalibrated")}
     steps = labels.steps.annotate(**both).order_by(labels.trajectory, labels.unit, "step__ordinal")
     outcomes = labels.outcomes.annotate(suggested=_its_outcome(judge, labels.trajectory))
@@ -109,10 +110,10 @@ def _parts(
         )
         return SubsetScores(
             name,
-            judge_scores(told, intervals=intervals),
-            judge_scores(outcome),
-            judge_scores(told.plus()),
-            judge_scores(then, intervals=intervals) if judge.recalibrate else None,
+            judge_scores(told, intervals=intervals, kind=kind),
+            judge_scores(outcome, kind=kind),
+            judge_scores(told.plus(), kind=kind),
+            judge_scores(then, intervals=intervals, kind=kind) if judge.recalibrate else None,
         )
 
     return (part(None, ""), *(part(pk, name) for pk, name in subsets.items()))

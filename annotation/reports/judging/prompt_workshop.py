@@ -70,7 +70,9 @@ def tried(*, viewer: Actor, sample: m.WorkshopSample) -> list[TriedPrompt]:
         TriedPrompt(
             trial=None,
             prompt_version=sample.judge.prompt_version,
-            scores=judge_scores(_judged(sample, sample.judge)[1], intervals=True),
+            scores=judge_scores(
+                _judged(sample, sample.judge)[1], intervals=True, kind=sample.judge.project.of_kind
+            ),
             cost=None,
             run=None,
         ),
@@ -83,7 +85,7 @@ def _tried(sample: m.WorkshopSample, trial: m.Judge) -> TriedPrompt:
     return TriedPrompt(
         trial=trial,
         prompt_version=trial.prompt_version,
-        scores=judge_scores(_judged(sample, trial)[1], intervals=True),
+        scores=judge_scores(_judged(sample, trial)[1], intervals=True, kind=sample.judge.project.of_kind),
         cost=runs.aggregate(cost=Sum("cost"))["cost"] or Decimal(0),
         run=runs.order_by("-created_at", "-pk").first(),
     )

@@ -15,6 +15,7 @@ from annotation.core.agreement.pair_counts import CountedRows
 from annotation.core.agreement.pairs import BoolArray
 from annotation.core.agreement.summary import summarise
 from annotation.core.figures.measure import IntArray, figures_json
+from annotation.core.kinds import ProjectKind
 from annotation.core.vocabulary import TrajectoryState
 from annotation.policies import Actor
 
@@ -34,30 +35,31 @@ def agreement_twice(*, viewer: Actor, project: m.Project, trajectories: IntArray
     disputed = m.Trajectory.objects.filter(project=project, state=TrajectoryState.DISPUTED)
     resolved = ~np.isin(rows.trajectory, list(disputed.order_by().values_list("pk", flat=True)))
     inside = np.isin(rows.trajectory, trajectories)
-    whole = _part(kept.counted, None if resolved.all() else resolved, view.subsets)
+    kind = project.of_kind
+    whole = _part(kept.counted, None if resolved.all() else resolved, view.subsets, kind)
     if (inside == resolved).all():
         return {"project": whole, "release": whole}
     subsets = {pk: name for pk, name in view.subsets.items() if (inside & (rows.subset == pk)).any()}
-    return {"project": whole, "release": _part(kept.counted, inside, subsets)}
+    return {"project": whole, "release": _part(kept.counted, inside, subsets, kind)}
 
 
-def _part(counted: CountedRows, chosen: BoolArray | None, subsets: Any) -> dict[str, Any]:
-    every = _figures(counted, chosen)
+def _part(counted: CountedRows, chosen: BoolArray | None, subsets: Any, kind: ProjectKind) -> dict[str, Any]:
+    every = _figures(counted, chosen, kind)
     # all of one subset is that subset
     if len(subsets) == 1:
         return {**every, "subsets": dict.fromkeys(subsets.values(), every)}
     return {
         **every,
         "subsets": {
-            name: _figures(counted, (counted.rows.subset == pk) & (True if chosen is None else chosen))
+            name: _figures(counted, (counted.rows.subset == pk) & (True if chosen is None else chosen), kind)
             for pk, name in subsets.items()
         },
     }
 
 
-def _figures(counted: CountedRows, chosen: BoolArray | None) -> dict[str, Any]:
+def _figures(counted: CountedRows, chosen: BoolArray | None, kind: ProjectKind) -> dict[str, Any]:
     steps, outcomes = (
-        summarise(counted.counts(sums, chosen)[0], with_pairs=False).without_people()
+        summarise(counted.counts(sums, chosen)[0], with_pairs=False, kind=kind).without_people()
         for sums in (counted.steps, counted.outcomes)
     )
     return {

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
+from annotation.core.kinds import Feature
 from annotation.core.label_fields import LABEL_FIELDS, OUTCOME_FIELDS, LabelFields, OutcomeFields
 from annotation.core.propagation import PropagationRules
 from annotation.core.text import unescape
@@ -20,7 +21,9 @@ _of_outcome = attrgetter(*OUTCOME_FIELDS)
 def rules_of(project: Project, subset: Subset) -> PropagationRules:
     """The propagation rules in force for the trajectories of a subset."""
     return PropagationRules(
-        suspend_on_user_turn=subset.suspend_on_user_turn, carry_forward=project.carry_forward
+        suspend_on_user_turn=subset.suspend_on_user_turn,
+        carry_forward=project.carry_forward,
+        propagates=project.of_kind.has(Feature.PROPAGATION),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -47,9 +47,10 @@ def outline(release: Release) -> ReleaseIndex:
     Raises Conflict on a damaged record, and for a format that is read no more."""
     release.parsed_manifest()
     kept = ReleaseOutline.objects.filter(release=release).first()
+    kind = release.project.of_kind
     if kept is None:
-        return ReleaseIndex(ReleasedLabels.of(records(release)))
-    released = ReleasedLabels.unpacked(bytes(kept.labels))
+        return ReleaseIndex(replace(ReleasedLabels.of(records(release)), kind=kind))
+    released = replace(ReleasedLabels.unpacked(bytes(kept.labels)), kind=kind)
     more = None if kept.unlabelled is None else unpacked_part(kept.unlabelled, released)
     if kept.method != METHOD:
         return ReleaseIndex(released, blind=kept.blind, kept=True, unlabelled=more)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from annotation.core.kinds import Feature, by_name
 from annotation.core.label_fields import LABEL_FIELDS, OUTCOME_FIELDS, LabelFields, OutcomeFields
 from annotation.core.propagation import PropagationRules
 from annotation.core.vocabulary import Role
@@ -26,7 +27,7 @@ LOCK = "SELECT id FROM annotation_assignment WHERE id = %(assignment)s FOR NO KE
 # asked of labels to be written; services/exposures.py (`_fix_blind_values`) asks it of labels that are there
 # at an exposure, and models/blindness.py reads what both have written.
 READ = """
-SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_user_turn,
+SELECT a.project_id, a.trajectory_id, a.state, p.kind, p.carry_forward, b.suspend_on_user_turn,
        m.is_annotator, m.is_adjudicator, m.is_admin,
        op.digest, op.results, op.created_at,
        o.id, o.value, o.unsure, o.flagged, o.note, o.reason, o.version,
@@ -52,7 +53,7 @@ SELECT a.project_id, a.trajectory_id, a.state, p.carry_forward, b.suspend_on_use
  WHERE a.id = %(assignment)s AND a.annotator_id = %(annotator)s
  ORDER BY s.message_index
 """
-OF_STEP = 19  # where the columns of the step begin
+OF_STEP = 20  # where the columns of the step begin
 
 OUTCOME_COLUMNS = (*OUTCOME_FIELDS, "updated_at")
 LABEL_COLUMNS = (*("root_id" if name == "root" else name for name in LABEL_FIELDS), "updated_at")
@@ -109,10 +110,10 @@ def read(*, assignment: int, annotator: int, op_id: str) -> SaveContext | None:
     if not rows:
         return None
     first = rows[0]
-    project, trajectory, state, carry_forward, suspend = first[:5]
+    project, trajectory, state, kind, carry_forward, suspend = first[:6]
     held = frozenset(
         role
-        for role, has in zip((Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN), first[5:8], strict=True)
+        for role, has in zip((Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN), first[6:9], strict=True)
         if has
     )
     steps, labels = [], {}
@@ -129,11 +130,11 @@ def read(*, assignment: int, annotator: int, op_id: str) -> SaveContext | None:
         project_id=project,
         trajectory_id=trajectory,
         state=state,
-        rules=PropagationRules(suspend_on_user_turn=bool(suspend), carry_forward=bool(carry_forward)),
+        rules=PropagationRules(bool(suspend), bool(carry_forward), by_name(kind).has(Feature.PROPAGATION)),
         held=held,
-        operation=_operation(*first[8:11]),
-        outcome=OutcomeFields(*_outcome_fields(*first[12:18])) if first[11] is not None else None,
-        outcome_exposed_at=_moment(first[18]),
+        operation=_operation(*first[9:12]),
+        outcome=OutcomeFields(*_outcome_fields(*first[13:19])) if first[12] is not None else None,
+        outcome_exposed_at=_moment(first[19]),
         steps=steps,
         labels=labels,
     )

@@ -15,8 +15,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.core.releases.exports import PLAIN, ExportOptions
 from annotation.core.releases.exports.checksums import named_files
+from annotation.core.releases.exports.formats.protocols import INDEPENDENT
 from annotation.core.releases.exports.layout import (
     CHECKSUMS,
     CHECKSUMS_SIGNATURE,
@@ -65,6 +67,9 @@ def admit(*, actor: Actor, release: Release, subset: str = "", options: ExportOp
 
 def _check(actor: Actor, release: Release, options: ExportOptions) -> None:
     require(actor, "release.view", release)
+    release.project.of_kind.require(options.format.needs)
+    if options.protocol == INDEPENDENT:
+        release.project.of_kind.require(Feature.PROPAGATION)
     if options.blind_labels:
         # they are by person, if under pseudonyms, and so for who may see pairs of annotators
         require(actor, "agreement.pairs", release)

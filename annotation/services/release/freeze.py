@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.kinds import manifest_part
 from annotation.core.releases.record_format import FORMAT, manifest_file, predecessor, with_checksum
 from annotation.core.releases.signatures import SigningKey
 from annotation.core.text import escape
@@ -166,6 +167,7 @@ class _Freezing:
         manifest = with_checksum(
             {
                 "format": FORMAT,
+                **manifest_part(project.of_kind),
                 "project": project.slug,
                 "name": project.name,
                 "version": request.version,

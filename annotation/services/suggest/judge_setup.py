@@ -32,6 +32,7 @@ def create_judge(*, actor: Actor, project: Project, name: str, kind: str, **valu
     Raises Invalid, setting by setting, also for an address or a key that the operator does not allow."""
     require(actor, "judges.change", project)
     _known(values)
+    project.of_kind.require(by_name(kind).needs)
     if by_name(kind).prompted:
         values.setdefault("prompt_version", LATEST)
     judge = Judge(

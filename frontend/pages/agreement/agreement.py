@@ -55,7 +55,7 @@ def _headlines(part: report.AgreementPart) -> list[dict[str, Any]]:
     return [
         {"title": figure.title, "percent": figure.percent, "measure": part.steps.figures[name]}
         for name, figure in FIGURES.items()
-        if figure.headline and name != part.steps.headline
+        if figure.headline and name != part.steps.headline and name in part.steps.figures
     ]
 
 

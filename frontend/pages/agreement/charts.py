@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.pair_table import PLACES
 from annotation.core.vocabulary import SIGNS, VALUE_NAMES, VALUES
-from annotation.reports.agreement.cuts import FIRST_ERRORS, NO_MODEL, TWO_VERSIONS, CutPart
+from annotation.reports.agreement.cuts import NO_MODEL, TWO_VERSIONS, CutPart
 from annotation.reports.agreement.pictures import CutFigure
 from annotation.reports.agreement.report import Agreement
 from frontend.pages.shared.figure_cells import ARM_NAMES
@@ -222,10 +222,12 @@ class Charts:
         return {"rows": sorted(rows, key=lambda row: row["name"]), "csv": self._csv("annotators")}
 
     @cached_property
-    def first_errors(self) -> dict[str, Any]:
-        """The distances between first errors, as bars."""
+    def first_errors(self) -> dict[str, Any] | None:
+        """The distances between first errors, as bars; None where steps follow no sequence."""
         offsets = self.found.overall.steps.offsets
-        counts = asdict(offsets) if offsets is not None else dict.fromkeys(FIRST_ERRORS, 0)
+        if offsets is None:
+            return None
+        counts = asdict(offsets)
         largest = max(counts.values())
         return {
             "n": sum(counts.values()),
@@ -274,6 +276,13 @@ class Charts:
         return {"pair": f"{first}-{second}"}
 
     @property
+    def _first_errors(self) -> dict[str, Callable[[], Iterable[list[Any]]]]:
+        offsets = self.found.overall.steps.offsets
+        if offsets is None:
+            return {}
+        return {"first_errors": lambda: [["first_errors", "n"], *map(list, asdict(offsets).items())]}
+
+    @property
     def tables(self) -> dict[str, Callable[[], Iterable[list[Any]]]]:
         """The numbers of each chart as rows, the first with the names of the columns."""
         return {
@@ -287,10 +296,7 @@ class Charts:
                 ["annotator", *VALUES],
                 *([self.found.people.get(pk, "?"), *counts] for pk, counts in self.shown.annotators),
             ],
-            "first_errors": lambda: [
-                ["first_errors", "n"],
-                *asdict(self.found.overall.steps.offsets).items(),  # type: ignore[list-item, arg-type]
-            ],
+            **self._first_errors,
             "confusion": lambda: [
                 ["first", "second", "n"],
                 *([cell.a, cell.b, cell.count] for cell in self.confusion["heat"].cells),

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.pair_table import PLACES
+from annotation.core.kinds import available
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES, SIGNS, VALUES
 from annotation.language import translated
@@ -59,7 +60,11 @@ def _choices(found: report.DifferingSteps) -> Iterator[tuple[str, Words, Choices
     places = [(str(n), f"{n}+" if n == PLACES else str(n)) for n in range(1, PLACES + 1)]
     yield "place", _("Step"), places
     yield "first_error", _("First error"), list(FIRST_ERROR_TITLES.items())
-    yield "figure", _("Figure"), [(name, translated(one.title)) for name, one in FIGURES.items()]
+    yield (
+        "figure",
+        _("Figure"),
+        [(name, translated(one.title)) for name, one in available(found.view.kind, FIGURES).items()],
+    )
     yield "of", _("Labels of"), [("outcome", _("outcomes"))]
     yield "when", _("Time"), [("after", _("after discussion"))]
     yield "changed", _("Discussion"), [("1", _("changed in discussion"))]

@@ -48,7 +48,7 @@ def tables(charts: Charts) -> list[dict[str, Any]]:
             "key": key,
             "title": title,
             "several": len(shown) > 1,
-            "rows": [_row(charts, figure, made, of) for figure in figures.values()],
+            "rows": [_row(charts, figures[name], made, of) for name in made[0][1].figures],
         }
 
     found = [table("figures", _("Every figure, of steps"), FIGURES, {})]

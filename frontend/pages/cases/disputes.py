@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import policies
 from annotation.core.disputes import DisputeKind
 from annotation.core.errors import Conflict, Invalid
+from annotation.core.kinds import Feature
 from annotation.core.vocabulary import AdjudicationState
 from annotation.language import translated
 from annotation.models import Adjudication, Dispute, Subset, Trajectory, User
@@ -93,6 +94,7 @@ CHOICES = {
         (("1", gettext_lazy("one")), ("2-4", gettext_lazy("2 to 4")), ("5+", gettext_lazy("5 or more"))),
     ),
 }
+CHOICES_NEED = {DisputeKind.FIRST_ERROR.value: Feature.SEQUENCE}
 ORDERS = (
     ("oldest", gettext_lazy("oldest first")),
     ("newest", gettext_lazy("newest first")),
@@ -220,8 +222,12 @@ class Waiting:
     def filters(self) -> list[Filter]:
         """The filters above the list."""
         known = policies.visible(self.opened.user, Subset.objects.filter(project=self.opened.project))
+        kind = self.opened.project.of_kind
         return [
-            *(Filter(name, title, choices) for name, (title, choices) in CHOICES.items()),
+            *(
+                Filter(name, title, [choice for choice in choices if kind.has(CHOICES_NEED.get(choice[0]))])
+                for name, (title, choices) in CHOICES.items()
+            ),
             Filter("subset", _("Subset"), [(row.name, row.name) for row in with_trajectories(known)]),
         ]
 

@@ -161,6 +161,7 @@ def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         readers=_readers(found),
         shifts=_shifts(found),
         reasons=_reasons(found),
+        in_order=found.in_order,
         side=SIDE,
     )
 

@@ -165,7 +165,9 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
     sort, recalibrated = asked.get("sort", ""), asked.get("recalibrated") == "1"
     powered = asked.get("powered") == "1" and bool(board.models)
     chosen = asked.getlist("figure")
-    shown = tuple(name for name in FIGURES if name in chosen) or FIRST_SHOWN
+    shown = tuple(name for name in board.figures if name in chosen) or tuple(
+        name for name in FIRST_SHOWN if name in board.figures
+    )
     if sort.removeprefix("-") not in ("model", *shown):
         sort = f"-{shown[0]}"
     drawn = shown[0] if sort.removeprefix("-") == "model" else sort.removeprefix("-")
@@ -185,7 +187,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         withdrawal=getattr(release, "withdrawal", None),
         columns=columns,
         orders=_orders(columns, sort, shown),
-        figures=[(figure, figure.name in shown) for figure in FIGURES.values()],
+        figures=[(figure, figure.name in shown) for figure in board.figures.values()],
         n_figures=len(shown),
         drawn=FIGURES[drawn],
         ticks=ticks,
@@ -224,7 +226,7 @@ def powered_of(board: report.Leaderboard) -> dict[str, Any]:
     return {
         "records": found.records,
         "reason": found.reason,
-        "figures": [FIGURES[name] for name in COLUMNS],
+        "figures": [FIGURES[name] for name in COLUMNS if name in board.figures],
         "rows": found.rows,
         "pairs": [by_models[pair] for pair in pairwise(names)],
     }

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import policies
 from annotation.core.figures.figure import Figure
 from annotation.core.figures.measure import MIN_TASKS, Measure
+from annotation.core.kinds import Feature, available
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.core.text import escape
@@ -59,12 +60,13 @@ def error_columns(slug: str, row: PredictionSet) -> list[Column]:
     def wrong(one: Any) -> str:
         return _("%(n)s of %(all)s") % {"n": one.found.wrong, "all": one.found.steps}
 
+    first_error = Column("first_error", _("First error"), lambda one: verdict(one.found.first_error))
     return [
         Column("record_id", _("Record"), lambda one: escape(one.record_id), record, "main", "record_id"),
         Column("subset", _("Subset"), look="slug", sort="subset"),
         Column("wrong_steps", _("Wrong steps"), "found.wrong", wrong, "number", "-wrong_steps"),
         Column("steps", value="found.steps"),
-        Column("first_error", _("First error"), lambda one: verdict(one.found.first_error)),
+        *([first_error] if row.release.project.of_kind.has(Feature.SEQUENCE) else []),
         Column("outcome", _("Outcome"), lambda one: verdict(one.found.outcome)),
     ]
 
@@ -130,7 +132,10 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
         release=row.release,
         row=row,
         found=found,
-        figures=Table(_figure_columns(found, few_tasks=bool(few_tasks)), FIGURES.items()),
+        figures=Table(
+            _figure_columns(found, few_tasks=bool(few_tasks)),
+            available(opened.project.of_kind, FIGURES).items(),
+        ),
         few_tasks=few_tasks,
         least_tasks=MIN_TASKS,
         may_change=opened.may(CHANGE),
@@ -153,7 +158,7 @@ def _pictures(found: ModelScores, address: str) -> dict[str, Any]:
         for value, counts in zip(VALUES, table.tolist(), strict=True)
         for predicted, n in zip((*VALUES, None), counts, strict=True)
     ]
-    counts = asdict(found.offsets)
+    counts = {} if found.offsets is None else asdict(found.offsets)
     most = max(counts.values(), default=0)
     parts = [part.scores.figures["step_accuracy"] for part in found.lengths]
     dots, ticks = dots_of(parts)
@@ -167,6 +172,7 @@ def _pictures(found: ModelScores, address: str) -> dict[str, Any]:
                 "width": charts.bar(counts[name], most),
             }
             for name, title in OFFSETS.items()
+            if name in counts
         ],
         "ticks": ticks,
         "lengths": [
@@ -174,7 +180,7 @@ def _pictures(found: ModelScores, address: str) -> dict[str, Any]:
                 "part": part,
                 "dot": dot,
                 "measure": measure,
-                "first": part.scores.figures["first_error_accuracy"],
+                "first": part.scores.figures.get("first_error_accuracy"),
             }
             for part, dot, measure in zip(found.lengths, dots, parts, strict=True)
         ],

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.models import PredictionSet
 from annotation.reports.evaluation import predicted_records as report
@@ -32,16 +33,16 @@ PREDICTED_BY_WORD: dict[str, int | None] = {**VALUES_BY_WORD, "none": None}
 
 def _asked(filters: dict[str, str]) -> report.PredictedRecordFilter:
     """The records that filters ask for. Raises Invalid for a value that there is not."""
-    released, predicted, first = filters["released"], filters["predicted"], filters["first"]
+    released, predicted, first = (filters.get(name, "") for name in ("released", "predicted", "first"))
     known: Mapping[str, Mapping[str, Any]] = {
         "released": VALUES_BY_WORD,
         "predicted": PREDICTED_BY_WORD,
         "first": OFFSETS,
     }
     for name, values in known.items():
-        if filters[name] and filters[name] not in values:
+        if (given := filters.get(name, "")) and given not in values:
             sentence = "“{value}” is no value of the filter “{name}”."
-            raise Invalid(translatable(sentence, value=filters[name][:40], name=name), code="unknown_filter")
+            raise Invalid(translatable(sentence, value=given[:40], name=name), code="unknown_filter")
     cell = (VALUES_BY_WORD[released], PREDICTED_BY_WORD[predicted]) if released and predicted else None
     return report.PredictedRecordFilter(cell, first, filters["subset"])
 
@@ -49,10 +50,11 @@ def _asked(filters: dict[str, str]) -> report.PredictedRecordFilter:
 def _filters(row: PredictionSet) -> list[Filter]:
     signs = [(word, SIGNS[value]) for word, value in VALUES_BY_WORD.items()]
     subsets = row.release.parsed_manifest()["subsets"]
+    in_order = row.release.project.of_kind.has(Feature.SEQUENCE)
     return [
         Filter("released", _("In the release"), signs),
         Filter("predicted", _("By the model"), [*signs, ("none", _("no label"))]),
-        Filter("first", _("First error"), OFFSETS.items()),
+        *([Filter("first", _("First error"), OFFSETS.items())] if in_order else []),
         Filter("subset", _("Subset"), [(name, name) for name in subsets]),
     ]
 

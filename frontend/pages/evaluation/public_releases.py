@@ -139,7 +139,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
             "board": None if board is None else _board(board, ranked=not few_tasks),
             "few_tasks": few_tasks,
             "least_tasks": MIN_TASKS,
-            **pictures(service.public_statistics(row)),
+            **pictures(service.public_statistics(row), row.project.of_kind),
         }
         return render(request, "frontend/evaluation/public_release.html", context)
 
@@ -170,7 +170,10 @@ def _board(board: Leaderboard, *, ranked: bool) -> Table:
 
         return figure_column(name, translated(FIGURES[name].title), measure, is_share=FIGURES[name].percent)
 
-    columns = [Column("model", _("Model"), cell=model, look="main"), *map(column, COLUMNS)]
+    columns = [
+        Column("model", _("Model"), cell=model, look="main"),
+        *(column(name) for name in COLUMNS if name in board.figures),
+    ]
     if ranked:
         columns.append(Column("rank", _("Rank"), cell=rank, look="number nowrap"))
     return Table(columns, public_rows(board), labelledby="leaderboard")

@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.utils.translation import gettext as _
 
 from annotation.core.figures.figure import Figure
+from annotation.core.kinds import available
 from annotation.core.scoring.figures import JUDGE_FIGURES
 from annotation.language import translated
 from annotation.models import Judge
@@ -27,6 +28,7 @@ def compared(
         (_("Resolved labels"), report.consensus[0]),
         (_("Each annotator’s own blind labels"), report.blind[0]),
     ]
+    figures = available(opened.project.of_kind, JUDGE_FIGURES)
     there = [(title, part) for title, part in parts if part.steps.steps]
     rows = [
         {
@@ -34,7 +36,7 @@ def compared(
             "percent": figure.percent,
             "cells": [cell for _title, part in there for cell in _cells(part, figure)],
         }
-        for figure in (JUDGE_FIGURES[name] for name in SHOWN)
+        for figure in (figures[name] for name in SHOWN if name in figures)
     ]
     columns = [
         {

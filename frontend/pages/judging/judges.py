@@ -20,6 +20,7 @@ from annotation.core.judging import settings as specification
 from annotation.core.judging.kinds import KINDS, JudgeKind, runnable_kinds
 from annotation.core.judging.prompts import VERSIONS, template
 from annotation.core.judging.setting_kinds import Setting, SettingKind
+from annotation.core.kinds import available
 from annotation.core.label_files import MAX_REQUEST
 from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun, User
@@ -178,7 +179,7 @@ def judges(request: HttpRequest, slug: str) -> HttpResponseBase:
             "a suggestion only when the project’s policy says so."
         ),
         actions=actions if rows else [],
-        kinds=KINDS.values(),
+        kinds=available(opened.project.of_kind, KINDS).values(),
     )
 
 
@@ -186,7 +187,8 @@ def judges(request: HttpRequest, slug: str) -> HttpResponseBase:
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """The choice of a new judge's kind."""
     opened = open_project(request, slug, JUDGES_VERB)
-    return opened.render("judging/new.html", SECTION, title=_("New judge"), kinds=KINDS.values())
+    kinds = available(opened.project.of_kind, KINDS).values()
+    return opened.render("judging/new.html", SECTION, title=_("New judge"), kinds=kinds)
 
 
 def _form_page(
@@ -213,6 +215,7 @@ def create(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     if kind not in KINDS:
         raise Http404
     made = KINDS[kind]
+    opened.project.of_kind.require(made.needs)
     form = form_of(made)(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:

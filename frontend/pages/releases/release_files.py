@@ -29,7 +29,7 @@ class FileRow(NamedTuple):
 
 def export_form(opened: ProjectPage, data: Any = None) -> ExportForm:
     """The form of choices, as far as the viewer may have them."""
-    return ExportForm(data, blind=opened.may("agreement.pairs"))
+    return ExportForm(data, kind=opened.project.of_kind, blind=opened.may("agreement.pairs"))
 
 
 def files_table(manifest: Mapping[str, Any], address: Callable[[str], str]) -> Table:
@@ -73,5 +73,6 @@ def files_context(opened: ProjectPage, release: Release, manifest: Mapping[str, 
                 ],
             }
             for format in sorted(FORMATS, key=lambda format: not format.options)
+            if opened.project.of_kind.has(format.needs)
         ],
     }

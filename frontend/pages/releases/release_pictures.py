@@ -7,21 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
+from annotation.core.kinds import ProjectKind
 from annotation.core.releases.statistics import LengthBin, ModelSuccess, ReleaseStatistics, RootReasons
 from annotation.core.vocabulary import PLAIN_SIGNS, VALUE_NAMES, VALUES
+from annotation.language import translated
 from frontend.rendering import charts
 from frontend.templatetags.tristep import reason_title
 
 SHOWN_PARTS = 24
 """So many rows of policy models stand in the picture; the others are folded."""
-
-OUTCOMES = {
-    1: gettext_lazy("success"),
-    0: gettext_lazy("neither"),
-    -1: gettext_lazy("failure"),
-}
 
 
 def distribution(counts: Mapping[Any, int]) -> dict[str, Any]:
@@ -40,8 +35,8 @@ def distribution(counts: Mapping[Any, int]) -> dict[str, Any]:
     }
 
 
-def pictures(figures: ReleaseStatistics) -> dict[str, Any]:
-    """The context of `releases/release_pictures.html`."""
+def pictures(figures: ReleaseStatistics, kind: ProjectKind) -> dict[str, Any]:
+    """The context of `releases/release_pictures.html`, for the release of a project of a kind."""
     parts = [
         {
             "part": part,
@@ -60,7 +55,7 @@ def pictures(figures: ReleaseStatistics) -> dict[str, Any]:
             {
                 "row": row,
                 "first": at > 0 and figures.by_outcome[at - 1].subset != row.subset,
-                "title": OUTCOMES[row.outcome],
+                "title": translated(kind.outcomes[row.outcome]),
                 "steps": distribution(row.steps),
             }
             for at, row in enumerate(figures.by_outcome)

@@ -157,7 +157,7 @@ def agreement(manifest: dict[str, Any]) -> Table:
 
 def _pictures(opened: ProjectPage, release: Release) -> dict[str, Any]:
     try:
-        return pictures(service.statistics(actor=opened.user, release=release))
+        return pictures(service.statistics(actor=opened.user, release=release), opened.project.of_kind)
     except Conflict as error:
         return {"damaged": translated(error.message)}
 

@@ -112,7 +112,7 @@ def _state(bench: Workbench) -> dict[str, Any]:
             "done": reverse("frontend:work", args=[bench.assignment.project.slug]),
         },
         "suggestions": bench.access.suggestions,
-        "keys": keymap.table(bench.assignment.annotator.keymap),
+        "keys": keymap.table(bench.assignment.annotator.keymap, bench.assignment.project.of_kind),
         "reasons": [{"code": one.code, "value": one.value, "title": _(one.title)} for one in REASON_CODES],
         "words": words(),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from ...kinds import Feature, of_manifest
 from ...vocabulary import ConsensusKind
 from .formats.base import ExportOptions
 from .formats.columns import CellKind
@@ -32,25 +33,15 @@ def about_labels(
     """The label scheme, the protocol, and how labels came about."""
     yield "## Labels"
     yield ""
+    project = of_manifest(manifest)
+    words = project.steps
     yield (
-        "A step is a message of the assistant, addressed by its index in `messages`, and judged without "
-        "hindsight: on the messages up to and including its own tool results. **+1** is correct and "
-        "effective, **0** neutral or exploratory, **−1** incorrect or harmful. The outcome has the same "
-        "values."
+        f"{project.card} **+1** is {words[1]}, **0** {words[0]}, **−1** {words[-1]}. {project.card_outcome}"
     )
     yield ""
-    if options.protocol == INDEPENDENT:
-        without = sum(file.labels[None] for file in files if not file.table.blind)
-        kept = None in dict(options.format.labels).values()
-        lost = f" In this export {without} steps have no label." if kept else ""
-        yield (
-            "Protocol **independent**: each step is judged for itself. An error of its own is −1. A −1 that "
-            "only follows from an earlier error has no label (null), because nobody said what the step would "
-            f"be without that error; nor has a −1 of which people did not agree where it began.{lost}"
-        )
-    else:
-        yield "Protocol **propagated**: a consequence of an error is −1 like the error itself, as frozen."
-    yield ""
+    if project.has(Feature.PROPAGATION):
+        yield from _protocol(options, files)
+        yield ""
     kinds = manifest.get("label_kinds") or {}
     number = manifest.get("annotators_per_trajectory")
     guideline = manifest.get("guideline_version")
@@ -74,6 +65,21 @@ def about_labels(
             else "Blind labels were asked for; nobody labelled a trajectory of this release blind."
         )
         yield ""
+
+
+def _protocol(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]:
+    """The label of a consequence of an error."""
+    if options.protocol == INDEPENDENT:
+        without = sum(file.labels[None] for file in files if not file.table.blind)
+        kept = None in dict(options.format.labels).values()
+        lost = f" In this export {without} steps have no label." if kept else ""
+        yield (
+            "Protocol **independent**: each step is judged for itself. An error of its own is −1. A −1 that "
+            "only follows from an earlier error has no label (null), because nobody said what the step would "
+            f"be without that error; nor has a −1 of which people did not agree where it began.{lost}"
+        )
+    else:
+        yield "Protocol **propagated**: a consequence of an error is −1 like the error itself, as frozen."
 
 
 def _people(number: int | None, kinds: Mapping[str, int]) -> str:

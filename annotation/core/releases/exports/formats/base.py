@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from annotation.core.kinds import Feature
 from annotation.core.vocabulary import SIGNS, VALUES
 
 from ..split import TEST
@@ -43,6 +44,7 @@ class ExportFormat:
     has, as `ExportOptions` calls them; without a split all of it is the split `whole`. `labels` are the
     values of a step's label, each with its name in the card. `snippets` makes (title, code) of each way to
     load a configuration and split, `about` lines of the card, given the trajectories that were left out.
+    Only kinds of projects with the feature `needs` have it.
     """
 
     name: str
@@ -53,6 +55,7 @@ class ExportFormat:
     options: tuple[str, ...] = ()
     tables: tuple[ExportTable, ...] = ()
     whole: str = TEST
+    needs: Feature | None = None
     labels: tuple[tuple[str, Any], ...] = LABELS
     tags: tuple[str, ...] = ()
     about: Callable[[ExportOptions, int], Iterable[str]] = lambda _options, _left_out: ()

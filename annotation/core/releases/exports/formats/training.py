@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.core.trajectories.messages import RESULT_ROLES, Message, message_text, normalise
 
 from ..split import TRAIN
@@ -189,6 +190,7 @@ TRAINING: Final = ExportFormat(
     options=("split", "seed", "protocol", "zero"),
     tables=(ExportTable("data", _COLUMNS, training_rows, labels="labels"),),
     whole=TRAIN,
+    needs=Feature.STEP_REWARDS,
     labels=(("true", True), ("false", False)),
     tags=("trl",),
     about=about,

@@ -126,7 +126,7 @@ export function effectOn(item, value) {
 function drawEffects(item) {
   const { card, index } = item;
   const box = card?.querySelector('[data-role="effects"]');
-  if (!(box instanceof HTMLElement) || index === null) return;
+  if (!(box instanceof HTMLElement) || index === null || page.rules.propagates === false) return;
   const rows = /** @type {Value[]} */ ([1, 0, -1]).flatMap((value) => {
     const { what, root, runs } = effectOn(item, value);
     const own = words(`effect_${what}`, { n: numbers.get(root ?? index) ?? 0 });

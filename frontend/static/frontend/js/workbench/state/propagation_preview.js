@@ -9,7 +9,10 @@
 
 /** @typedef {-1 | 0 | 1} Value */
 /** @typedef {"explicit" | "propagated"} Source */
-/** @typedef {{suspend_on_user_turn: boolean, carry_forward: boolean}} Rules */
+/**
+ * `propagates`: errors carry on to later steps; false where steps are alternatives.
+ * @typedef {{suspend_on_user_turn: boolean, carry_forward: boolean, propagates?: boolean}} Rules
+ */
 /** @typedef {{value: Value, root: number | null}} Proposal */
 /**
  * One step and the label stored for it.
@@ -61,12 +64,32 @@ export function resolve(steps, rules) {
     if (step.after_user_turn && rules.suspend_on_user_turn) run.suspended = true;
     const open = run.root;
     const result =
-      step.value !== null && step.source === "explicit"
-        ? explicit(step, step.value, run, done)
-        : filled(step, run, done, rules);
+      rules.propagates === false
+        ? alone(step)
+        : step.value !== null && step.source === "explicit"
+          ? explicit(step, step.value, run, done)
+          : filled(step, run, done, rules);
     done.set(step.message_index, { ...result, open });
   }
   return [...done.values()];
+}
+
+/**
+ * A step that has nothing to do with those before it: what is explicit stays, a fill has no ground.
+ * @param {StepInput} step
+ * @returns {Judged}
+ */
+function alone({ message_index, value, source }) {
+  const said = source === "explicit" ? value : null;
+  return {
+    message_index,
+    value: said,
+    source: said === null ? null : "explicit",
+    root: said === -1 ? message_index : null,
+    root_pinned: false,
+    proposal: null,
+    orphaned: value !== null && said === null,
+  };
 }
 
 /**

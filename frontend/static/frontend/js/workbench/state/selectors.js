@@ -88,6 +88,7 @@ export function guidelineTopic(state) {
  */
 export function oddity(state) {
   const { value } = labelAt(state, "outcome");
+  if (state.rules.propagates === false) return null; // alternatives say nothing of whether the item is fit
   if (value === 1 && state.results.at(-1)?.value === -1) return "odd_success";
   if (value === -1 && !state.results.some((step) => step.value === -1)) return "odd_failure";
   return null;
@@ -100,6 +101,7 @@ export function oddity(state) {
  * @returns {number[]}
  */
 export function earlierRoots(state, index) {
+  if (state.rules.propagates === false) return [];
   return state.results.filter((step) => step.message_index < index && isRoot(step)).map((step) => step.message_index);
 }
 

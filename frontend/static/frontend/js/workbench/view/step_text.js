@@ -22,8 +22,9 @@ export const kindOf = (value) => (value === null ? "none" : (MARK_KINDS[value] ?
 /**
  * @param {import("../../lib/dom.js").Words} words
  * @param {(index: number | null) => number} numberOf
+ * @param {boolean} propagates   errors carry on to later steps, so that it matters where one began
  */
-export function makeStepText(words, numberOf) {
+export function makeStepText(words, numberOf, propagates) {
   /** @param {number} root @param {number} index */
   const rootText = (root, index) => (root === index ? words("root_self") : words("root_from", { n: numberOf(root) }));
 
@@ -33,7 +34,8 @@ export function makeStepText(words, numberOf) {
     rootText,
 
     /** The beginning of a step's error; empty when it is none. @param {StepResult} result */
-    originText: ({ value, root, message_index: index }) => (value === -1 && root !== null ? rootText(root, index) : ""),
+    originText: ({ value, root, message_index: index }) =>
+      propagates && value === -1 && root !== null ? rootText(root, index) : "",
 
     /** @param {Proposal} proposal */
     proposalText: ({ value, root }) =>

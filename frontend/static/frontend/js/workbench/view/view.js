@@ -35,6 +35,7 @@ const SHORTCUTS = {
  *   words: Readonly<Record<string, string>>,
  *   reasons: readonly import("./step_renderer.js").Reason[],
  *   steps: readonly {message_index: number}[],
+ *   rules: import("../state/propagation_preview.js").Rules,
  * }} page
  * @param {import("../keys.js").Keys} keys
  */
@@ -50,7 +51,7 @@ export function makeView(page, keys) {
   const numbers = new Map(page.steps.map(({ message_index: index }, i) => [index, i + 1]));
   /** The number of a step, from 1. @param {number | null} index */
   const numberOf = (index) => (index === null ? 0 : (numbers.get(index) ?? 0));
-  const text = makeStepText(words, numberOf);
+  const text = makeStepText(words, numberOf, page.rules.propagates !== false);
   const renderer = makeRenderer(text, page.reasons);
 
   /** @type {Map<number, StepDisplay>} what each step is to show; it may be drawn later */
@@ -177,7 +178,8 @@ export const stepsIn = (elements) =>
  * @returns {[number, StepDisplay][]}
  */
 function displays(state, wanted) {
-  const roots = state.results.filter(isRoot).map((step) => step.message_index);
+  const all = state.rules.propagates === false ? [] : state.results.filter(isRoot);
+  const roots = all.map((step) => step.message_index);
   const confirmed = confirmable(state);
   const reach = confirmed.length > 1 ? `${Number(confirmed[0]) + 1}–${Number(confirmed.at(-1)) + 1}` : "";
   return state.results.flatMap((result, position) => {
