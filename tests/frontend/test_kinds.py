@@ -1,0 +1,160 @@
+"""A project of decisions through all rooms: it goes the whole line, and what it lacks is refused by name."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from annotation.core.errors import Conflict
+from annotation.models import Label, PredictionSet
+from annotation.policies import OPERATOR
+from annotation.reports.agreement.report import agreement, as_json
+from annotation.reports.evaluation.leaderboard import leaderboard
+from annotation.services import suggest
+from annotation.services.release import verify, verify_export
+from tests import people
+from tests.callers import Caller
+from tests.commands.calling import fails
+from tests.fixtures.decisions import make_decisions_cast
+from tests.fixtures.shared_rows import shared_rows
+from tests.people import change
+from tests.services.predicting import bring, line
+from tests.services.publishing import export, freeze
+
+LACKING = "A project of decisions has no"
+
+
+@shared_rows
+def cast():
+    """A project of three decisions, one of which is unanimous and one disputed."""
+    made = make_decisions_cast(3)
+    for values in ((1, -1), (-1, -1)):
+        people.label_next(made.ann, made.project, values)
+        people.label_next(made.ben, made.project, (1, -1))
+    return made
+
+
+@shared_rows
+def frozen(cast):
+    """A release of the unanimous one, of which a model predicts both options."""
+    made = freeze(cast.project)
+    record = cast.project.trajectories.get(state="unanimous").record_id
+    bring(cast, made, line(labels={"3": 1, "4": 1}, record_id=record))
+    return made
+
+
+def test_decisions_are_labelled_each_by_itself_and_disputed_but_not_for_a_first_error(cast):
+    claimed = people.claim(cast.ann, cast.project)
+    saved = people.label.save_labels(
+        actor=cast.ann,
+        assignment=claimed,
+        op_id="a",
+        changes=[change(3, -1), change(4, -1, root=3, root_pinned=True)],
+    )
+    assert [result["status"] for result in saved["results"]] == ["saved", "saved"]
+    kept = Label.objects.filter(assignment=claimed).order_by("step")
+    assert [label.root for label in kept] == [label.step for label in kept], "each −1 is an error of its own"
+    refused = people.label.save_labels(
+        actor=cast.ann,
+        assignment=claimed,
+        op_id="b",
+        changes=[change(4, -1, version=1, source="propagated", root=3)],
+    )
+    assert refused["results"][0]["status"] == "refused"
+    assert set(Label.objects.values_list("source", flat=True)) == {"explicit"}
+    dispute = cast.project.trajectories.get(state="disputed").dispute
+    assert (dispute.sign_flips, dispute.first_error) == (1, False)
+
+
+def test_release_of_decisions_says_so_and_is_verified_and_exported_without_step_rewards(frozen, tmp_path):
+    manifest = frozen.parsed_manifest()
+    assert manifest["kind"] == "decisions" and verify(actor=OPERATOR, release=frozen).problems == ()
+    figures = manifest["agreement"]["release"]["overall"]
+    assert "kappa" in figures and not {"onset_kappa", "transition_kappa", "first_error_agreement"} & set(
+        figures
+    )
+    export(frozen, tmp_path / "lines")
+    assert verify_export(path=tmp_path / "lines").problems == ()
+    export(frozen, tmp_path / "set", format="huggingface")
+    card = (tmp_path / "set" / "README.md").read_text()
+    assert "**+1** is the right next action here" in card and "ropagated" not in card
+    for choices in ({"format": "training"}, {"format": "huggingface", "protocol": "independent"}):
+        with pytest.raises(Conflict, match="project of decisions"):
+            export(frozen, tmp_path / "none", **choices)
+
+
+def test_figures_of_decisions_need_no_sequence(cast, frozen):
+    found = as_json(agreement(viewer=cast.admin, project=cast.project))["overall"]
+    assert found["n"] == 4 and found["first_errors"] is None and "onset_kappa" not in found["figures"]
+    scores = leaderboard(actor=cast.admin, release=frozen).models[0].overall
+    assert scores.scores.figures["exact_match"].value == 0
+    assert scores.scores.figures["step_accuracy"].value == 0.5
+    assert not [name for name in (*scores.scores.figures, *scores.ranks) if "first_error" in name]
+
+
+def test_what_decisions_lack_is_refused_in_a_sentence(browse, cast, frozen, at, text):
+    row = cast.project.trajectories.get(state="unanimous")
+    client, api = browse("admin"), Caller(cast.admin)
+    for address in (
+        at("release-best-of-n", "bench", "1.0"),
+        at("trajectory-atif", "bench", row.pk),
+        at("judge-create", "bench", "baseline"),
+    ):
+        page = client.get(address)
+        assert page.status_code == 409 and LACKING in text(page), address
+    for answer in (
+        api.get("/projects/bench/releases/1.0/best-of-n/"),
+        api.get(f"/trajectories/{row.pk}/atif/"),
+        api.post("/projects/bench/judges/", {"name": "Base", "kind": "baseline"}),
+        api.get("/projects/bench/releases/1.0/all.zip", {"format": "training"}),
+    ):
+        assert answer.status_code == 409 and LACKING in text(answer), text(answer)
+        assert '"not_of_this_kind"' in text(answer)
+    assert LACKING in fails("best_of_n", "bench", "1.0").out
+    assert LACKING in fails("export_atif", "bench").out
+    assert LACKING in fails("export_release", "bench", "1.0", "--format", "training", "--output", "x").out
+    with pytest.raises(Conflict):
+        suggest.create_judge(actor=cast.admin, project=cast.project, name="Base", kind="baseline")
+
+
+def test_pages_of_decisions_leave_out_what_they_lack_and_say_what_labels_mean(browse, cast, frozen, at, text):
+    client, model = browse("admin"), PredictionSet.objects.get()
+    pages = {
+        name: text(client.get(at(name, "bench", *more)))
+        for name, more in (
+            ("agreement", ()),
+            ("leaderboard", ("1.0",)),
+            ("model", ("1.0", model.pk)),
+            ("release-errors", ("1.0", model.pk)),
+            ("release-benchmark", ("1.0",)),
+            ("release", ("1.0",)),
+            ("judges", ()),
+            ("trajectory", (cast.project.trajectories.get(state="unanimous").pk,)),
+            ("project-settings", ()),
+            ("adjudication-queue", ()),
+        )
+    }
+    for words in (
+        "FirstErrAcc",
+        "irst error",
+        "Best-of-N",
+        "ATIF",
+        "Baseline",
+        "Step rewards",
+        "Onset",
+        "Propose +1",
+    ):
+        assert not [name for name, page in pages.items() if words in page], words
+    assert "fit for use" in pages["release"] and "StepAcc" in pages["leaderboard"]
+    claimed = people.claim(cast.ann, cast.project)
+    bench = text(browse("ann").get(at("workbench", claimed.pk)))
+    assert "the right next action here" in bench and "correct and effective" not in bench
+    state = json.loads(
+        bench.split('<script id="workbench-state" type="application/json">')[1].split("</script>")[0]
+    )
+    assert state["rules"]["propagates"] is False
+    assert not {"confirm", "root", "closes_corrected"} & {row["id"] for row in state["keys"]}
+    case = people.open_case(cast.judith, cast.project.trajectories.get(state="disputed"))
+    page = text(browse("judith").get(at("adjudication", case.pk)))
+    assert "Where the error began" not in page and "Kind of error" in page
