@@ -23,6 +23,7 @@ def compared(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows and columns of the comparison with people, of one run if given; empty without anything to compare
     with."""
+    judge.project = opened.project  # the same row: spares a query
     report = judge_agreement(viewer=opened.user, judge=judge, run=run)
     parts = [
         (_("Resolved labels"), report.consensus[0]),
