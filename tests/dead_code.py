@@ -56,9 +56,6 @@ CALLED_BY_NAME: Final = (
 DECORATED: Final = ("@register*", "@receiver*", "@extend_schema*", "@action*", "@shared_task*", "@*.connect*")
 KEPT: Final = {
     "Derivation": "decisions of a release, which the service that imports them is built on (issue 26)",
-    "toolprmbench_rows": "rows of decisions, which the formats of exports are to write (issue 26)",
-    "trl_rows": "the same in TRL's shape (issue 26)",
-    "frozen_details": "what a release says of a decision, for when one is frozen (issue 26)",
     "scored_items": "the items of a release that models are scored on, for the board of decisions (issue 26)",
     "shallow_cues": "what stands beside every score on decisions (issue 26)",
     "read_answer": "the answers in a line of predictions of decisions (issue 26)",

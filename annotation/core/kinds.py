@@ -23,7 +23,8 @@ class Feature(StrEnum):
     place of a step tell something. `runs`: a trajectory is a whole run, whose outcome says whether the policy
     model succeeded, and models' labels choose among the runs of a task (Best-of-N). `baseline`: the judge
     that is trained here. `atif`: trajectories are written as ATIF documents. `step_rewards`: releases are
-    written as rewards of the steps of one run.
+    written as rewards of the steps of one run. `pairs`: the steps of a trajectory are alternatives, of which
+    one may be better than another, so that releases are written as pairs and say where each is from.
     """
 
     PROPAGATION = "propagation"
@@ -32,6 +33,7 @@ class Feature(StrEnum):
     BASELINE = "baseline"
     ATIF = "atif"
     STEP_REWARDS = "step_rewards"
+    PAIRS = "pairs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,7 +99,11 @@ STEPS: Final = ProjectKind(
         "This file holds whole runs, which belong into a project of the kind “steps”; this project is of "
         "another."
     ),
-    lacks={},
+    lacks={
+        Feature.PAIRS: translatable(
+            "In a project of steps no step is an alternative to another, so that its releases have no pairs."
+        )
+    },
 )
 DECISIONS: Final = ProjectKind(
     name="decisions",

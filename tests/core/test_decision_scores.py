@@ -19,6 +19,7 @@ from annotation.core.decisions.judges_first import JudgesFirst, settle, wilson
 from annotation.core.decisions.record import Decision, Option, decision_draft, frozen_details
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.label_files import read_label_lines
+from annotation.core.releases.exports import PLAIN as PLAIN_EXPORT
 from annotation.core.releases.exports.formats.pairs import better_and_worse, toolprmbench_rows, trl_rows
 from annotation.core.releases.record_format import ConsensusSnapshot, RecordIndexes, release_record
 from annotation.core.trajectories.trajectory import TrajectoryDraft
@@ -61,7 +62,7 @@ def test_pairs_that_go_out_come_in_again_as_the_same_decisions(path: str) -> Non
     file = golden.GOLDEN / path
     every = drafts(golden.format_of(file), file.read_bytes())
     keyed = [item for item in every if len(item.source_labels) == 2]
-    rows = [row for item in keyed for row in toolprmbench_rows(by_key(item))]
+    rows = [row for item in keyed for row in toolprmbench_rows(by_key(item), PLAIN_EXPORT)]
     assert len(rows) == len(keyed) >= 3
 
     again = drafts("toolprmbench", "\n".join(map(json.dumps, rows)).encode())
@@ -97,13 +98,13 @@ def test_rows_are_of_the_fit_items_one_for_each_better_and_worse_option(
     labels: tuple[int, ...], fit: int, pairs: int
 ) -> None:
     record = frozen(options(*labels), dict(enumerate(labels, 1)), fit)
-    assert len(better_and_worse(record)) == pairs == len(list(toolprmbench_rows(record)))
+    assert len(better_and_worse(record)) == pairs == len(list(toolprmbench_rows(record, PLAIN_EXPORT)))
     assert all(labels[better - 1] > labels[worse - 1] for better, worse in better_and_worse(record))
 
 
 def test_trl_row_has_prompt_chosen_and_rejected_as_messages_and_tools_as_schemas() -> None:
     first, second, *_ = drafts("toolprmbench", (golden.GOLDEN / "toolprmbench.json").read_bytes())
-    (row,) = trl_rows(by_key(second))
+    (row,) = trl_rows(by_key(second), PLAIN_EXPORT)
     assert row == {
         "prompt": [
             {"role": "user", "content": "Is there a night train to Vienna?"},
@@ -126,9 +127,14 @@ def test_trl_row_has_prompt_chosen_and_rejected_as_messages_and_tools_as_schemas
         "rejected": [{"role": "assistant", "content": "There is none."}],
         "tools": [],
     }
-    (row,) = trl_rows(by_key(first))
+    (row,) = trl_rows(by_key(first), PLAIN_EXPORT)
     assert [tool["type"] for tool in row["tools"]] == ["function", "function"]
     assert row["tools"][1]["function"]["name"] == "buy_ticket"
+
+
+@pytest.mark.parametrize("raw", [b"{}", b"[1]", b"\xff", b'{"format": "theirs/1"}'])
+def test_details_of_a_record_that_another_format_keeps_are_none(raw: bytes) -> None:
+    assert frozen_details(raw) == {}
 
 
 # ── Answers ───────────────────────────────

@@ -11,6 +11,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from annotation.core.errors import Invalid
+from annotation.core.kinds import STEPS
 from annotation.core.releases.exports import FORMATS, PLAIN, ExportOptions, export_options
 from annotation.core.releases.exports.card import card
 from annotation.core.releases.exports.checksums import checksums, named_files, read_checksums
@@ -222,7 +223,7 @@ def test_hostile_text_stays_text_in_the_card(text: str) -> None:
     } | {"inline"}
 
     options = ExportOptions(HUGGINGFACE)
-    files = data_files(["---", "s"], options)
+    files = data_files(["---", "s"], options, STEPS)
     files[1].rows = 1
     said = manifest(name=text, title=text, note=text, licence=text, version="1.0")
     written = card(said, options, files).decode()

@@ -187,8 +187,16 @@ def decision_draft(decision: Decision, *, line: int = 0) -> TrajectoryDraft:
 
 def frozen_details(raw: bytes) -> dict[str, Any]:
     """What a release says of a decision besides its messages, from its raw record: the category, and of each
-    option, by message index, its origin and the steps that did it, with their policy models. No key."""
-    record = json.loads(raw)
+    option, by message index, its origin and the steps that did it, with their policy models. No key.
+
+    Of a record that another package's format keeps otherwise, it says nothing.
+    """
+    try:
+        record = json.loads(raw)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        return {}
     first = len(record["history"])
     return {
         "category": record["category"],

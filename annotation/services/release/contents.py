@@ -13,9 +13,11 @@ from typing import Any
 
 from django.db.models import Max, QuerySet
 
+from annotation.core.decisions.record import frozen_details
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import sha256_hex
+from annotation.core.kinds import Feature
 from annotation.core.releases.record_format import (
     ConsensusSnapshot,
     RecordIndexes,
@@ -71,6 +73,8 @@ class ReleaseDigest:
     queries: dict[tuple[str, int], int] = field(default_factory=dict)
     samples: Counter[int] = field(default_factory=Counter)
     records: int = 0
+    # of a project whose trajectories are decisions, a record says where the options are from
+    decisions: bool = False
 
     def indexes(self, row: Trajectory) -> RecordIndexes:
         """The indexes of the next record."""
@@ -125,6 +129,7 @@ def prepare(
     read."""
     running.free = _free_query_indexes(project)
     running.names = pseudonyms(project)
+    running.decisions = project.of_kind.has(Feature.PAIRS)
     ordered = _ordered(project, leave_out)
     for at in range(0, len(ordered), FROZEN_AT_ONCE):
         pks = ordered[at : at + FROZEN_AT_ONCE].tolist()
@@ -141,7 +146,8 @@ def _prepared(
 ) -> PreparedRecord:
     indexes = running.indexes(row)
     blind = [turn.blind for turn in turns if turn.blind is not None]
-    record = release_record(row.content.parsed(), indexes, resolved, blind)
+    decision = frozen_details(row.content.raw_bytes()) if running.decisions else None
+    record = release_record(row.content.parsed(), indexes, resolved, blind, decision)
     body = record_line(record)
     made = PreparedRecord(
         ordinal=running.records,

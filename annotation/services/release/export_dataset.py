@@ -18,6 +18,7 @@ from annotation.core.releases.exports import ExportOptions
 from annotation.core.releases.exports.card import card
 from annotation.core.releases.exports.checksums import checksums
 from annotation.core.releases.exports.croissant import croissant
+from annotation.core.releases.exports.formats.columns import Row, json_text
 from annotation.core.releases.exports.layout import (
     CHECKSUMS,
     CHECKSUMS_SIGNATURE,
@@ -65,6 +66,20 @@ class _Counted(io.RawIOBase):
 
     def tell(self) -> int:
         return self.size
+
+
+class JsonLines(AbstractContextManager["JsonLines"]):
+    """A file of JSON Lines that is written row by row to `sink`, which is left open."""
+
+    def __init__(self, sink: IO[bytes] | io.RawIOBase) -> None:
+        self._sink = sink
+
+    def __exit__(self, *_error: object) -> None:
+        """Leave the sink open."""
+
+    def add(self, row: Row) -> None:
+        """Write one row."""
+        self._sink.write(json_text(row).encode() + b"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +133,7 @@ def damaged(record_id: str) -> Conflict:
 def write_dataset(export: DatasetExport, target: ExportTarget) -> Iterator[None]:
     """Write all files of an export, data first; memory is that of one row group. Yields after each record, so
     that what was written can be sent on."""
-    files = data_files(sorted(export.manifest["subsets"]), export.options)
+    files = data_files(sorted(export.manifest["subsets"]), export.options, export.release.project.of_kind)
     written: dict[str, tuple[str, int]] = {}
     for file in files:
         with target.open(file.path) as out:
@@ -146,7 +161,7 @@ def write_dataset(export: DatasetExport, target: ExportTarget) -> Iterator[None]
 
 def _write_rows(export: DatasetExport, file: DataFile, sink: _Counted) -> Iterator[None]:
     side = "" if export.options.split is None else file.split
-    with ParquetFile(sink, file.table.columns) as table:
+    with JsonLines(sink) if file.table.lines else ParquetFile(sink, file.table.columns) as table:
         for record in _records(export.release, export.ordinals.get((file.subset, side), [])):
             for row in file.rows_of(record, export.options):
                 table.add(row)

@@ -10,7 +10,7 @@ from typing import Any
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.releases.exports.checksums import read_checksums
-from annotation.core.releases.exports.layout import CHECKSUMS, CHECKSUMS_SIGNATURE, DATA_FOLDERS, EXPORT_KEY
+from annotation.core.releases.exports.layout import CHECKSUMS, CHECKSUMS_SIGNATURE, DATA_PATTERNS, EXPORT_KEY
 from annotation.core.releases.record_format import (
     MANIFEST,
     PUBLIC_KEY,
@@ -89,9 +89,7 @@ def _dataset_problems(
         problems.append(translatable("{name}: the file is missing.", name=CHECKSUMS_SIGNATURE))
     else:
         problems += checked[1] or signature_problems(checked[0], key_named=key_named)
-    return problems + _file_problems(
-        path, files, chain.from_iterable(path.glob(f"{folder}/**/*.parquet") for folder in DATA_FOLDERS)
-    )
+    return problems + _file_problems(path, files, chain.from_iterable(map(path.glob, DATA_PATTERNS)))
 
 
 def _file_problems(path: Path, stated: Mapping[str, str], there: Any) -> list[str]:

@@ -101,15 +101,19 @@ def _figures(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]
     labels = [(name, value) for name, value in options.format.labels if value is not None or nulls]
     yield "## Figures"
     yield ""
-    heads = ("configuration", "split", "rows", "labels", *(name for name, _ in labels))
-    heads += ("outcome +1", "outcome 0", "outcome −1", "bytes")
+    labelled = any(file.table.labels for file in files)
+    heads: tuple[str, ...] = ("configuration", "split", "rows")
+    if labelled:
+        heads += ("labels", *(name for name, _ in labels), "outcome +1", "outcome 0", "outcome −1")
+    heads += ("bytes",)
     yield f"| {' | '.join(heads)} |"
     yield f"|{' --- |' * 2}{' ---: |' * (len(heads) - 2)}"
     for file in files:
         total = sum(count for value, count in file.labels.items() if value is not None)
-        cells: list[Any] = [f"`{file.config}`", file.split, file.rows, total]
-        cells += [file.labels[value] for _, value in labels]
-        cells += [file.outcomes[value] for value in reversed(VALUES)]
+        cells: list[Any] = [f"`{file.config}`", file.split, file.rows]
+        if labelled:
+            cells += [total, *(file.labels[value] for _, value in labels)]
+            cells += [file.outcomes[value] for value in reversed(VALUES)]
         yield f"| {' | '.join(map(str, [*cells, file.size]))} |"
     yield ""
 

@@ -175,6 +175,10 @@ def columns_table(files: Sequence[DataFile]) -> Iterator[str]:
         for column in file.table.columns:
             yield f"| `{column.name}` | {column.kind} | {column.says} |"
         yield ""
+    if files and files[0].table.lines:
+        yield "Each line is one JSON object with these keys."
+        yield ""
+        return
     json_columns = [
         f"`{column.name}`"
         for column in (files[0].table.columns if files else ())

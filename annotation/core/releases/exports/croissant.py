@@ -52,6 +52,7 @@ CONTEXT: Final = {
     "transform": "cr:transform",
 }
 PARQUET: Final = "application/x-parquet"
+JSON_LINES: Final = "application/jsonlines"
 _TYPES: Final = {
     CellKind.INTEGER: "sc:Integer",
     CellKind.LABEL: "sc:Integer",
@@ -104,7 +105,7 @@ def _distribution(file: DataFile) -> dict[str, Any]:
         "name": file.path,
         "contentUrl": file.path,
         "contentSize": f"{file.size} B",
-        "encodingFormat": PARQUET,
+        "encodingFormat": JSON_LINES if file.table.lines else PARQUET,
         "sha256": file.sha256,
     }
 

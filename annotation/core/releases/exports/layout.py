@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from annotation.core.kinds import ProjectKind
+
 from .formats import FORMATS
 from .formats.base import ExportOptions, ExportTable
 from .formats.columns import Row
@@ -17,7 +19,13 @@ CROISSANT: Final = "croissant.json"
 CHECKSUMS: Final = "checksums.json"
 CHECKSUMS_SIGNATURE: Final = "checksums.json.sig"
 EXPORT_KEY: Final = "export-key.pem"
-DATA_FOLDERS: Final = frozenset(table.folder for format in FORMATS for table in format.tables)
+DATA_PATTERNS: Final = frozenset(
+    f"{table.folder}/**/*.{ending}"
+    for format in FORMATS
+    for table in format.tables
+    for ending in ("jsonl", "parquet")
+)
+"""Patterns of the names of all data files that an export may have."""
 
 
 @dataclass(slots=True)
@@ -39,7 +47,8 @@ class DataFile:
     @property
     def path(self) -> str:
         """Its path within the export."""
-        return f"{self.table.folder}/{self.subset}/{self.split}.parquet"
+        ending = "jsonl" if self.table.lines else "parquet"
+        return f"{self.table.folder}/{self.subset}/{self.split}.{ending}"
 
     @property
     def config(self) -> str:
@@ -52,18 +61,19 @@ class DataFile:
         self.left_out += not rows
         for row in rows:
             self.rows += 1
-            self.labels.update(row[self.table.labels])
-            self.outcomes[row["final_label"]] += 1
+            if self.table.labels:
+                self.labels.update(row[self.table.labels])
+                self.outcomes[row["final_label"]] += 1
             yield row
 
 
-def data_files(subsets: Sequence[str], options: ExportOptions) -> list[DataFile]:
-    """The data files of an export, in the order in which they are written."""
+def data_files(subsets: Sequence[str], options: ExportOptions, kind: ProjectKind) -> list[DataFile]:
+    """The data files of an export of a project of this kind, in the order in which they are written."""
     splits = (options.format.whole,) if options.split is None else (TRAIN, TEST)
     return [
         DataFile(table, subset, split)
         for subset in subsets
         for table in options.format.tables
-        if options.blind_labels or not table.blind
+        if (options.blind_labels or not table.blind) and kind.has(table.needs)
         for split in splits
     ]

@@ -10,11 +10,18 @@ from typing import Final
 from .agentprocessbench import AGENTPROCESSBENCH
 from .base import ExportFormat, ExportOptions
 from .huggingface import HUGGINGFACE
+from .pairs import TOOLPRMBENCH, TRL_PREFERENCE
 from .training import TRAINING
 
 __all__ = ["BY_NAME", "FORMATS", "PLAIN", "ExportFormat", "ExportOptions"]
 
-FORMATS: Final[tuple[ExportFormat, ...]] = (AGENTPROCESSBENCH, HUGGINGFACE, TRAINING)
+FORMATS: Final[tuple[ExportFormat, ...]] = (
+    AGENTPROCESSBENCH,
+    HUGGINGFACE,
+    TRAINING,
+    TOOLPRMBENCH,
+    TRL_PREFERENCE,
+)
 BY_NAME: Final[dict[str, ExportFormat]] = {format.name: format for format in FORMATS} | {
     alias: format for format in FORMATS for alias in format.aliases
 }

@@ -25,7 +25,9 @@ ZEROS: Final = (ZERO_TRUE, ZERO_FALSE, ZERO_MERGE, ZERO_CUT)
 class ExportTable:
     """A kind of Parquet file: below `folder` one for each subset and split, with the `rows` of each record.
 
-    `labels` is the column of the labels of steps. A `blind` table is written on request only.
+    `labels` is the column of the labels of steps, "" where rows have none. A `blind` table is written on
+    request only, one that `needs` a feature only of projects that have it. `lines`: in place of Parquet it is
+    JSON Lines.
     """
 
     folder: str
@@ -33,6 +35,8 @@ class ExportTable:
     rows: Callable[[Mapping[str, Any], ExportOptions], Iterable[Row]]
     labels: str = "step_labels"
     blind: bool = False
+    lines: bool = False
+    needs: Feature | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

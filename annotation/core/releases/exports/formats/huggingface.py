@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 
 from .base import LABELS, ExportFormat, ExportOptions, ExportTable, dataset_snippets
 from .columns import (
@@ -24,6 +25,7 @@ from .columns import (
     Row,
     json_text,
 )
+from .pairs import PAIR_COLUMNS, pair_rows
 from .protocols import step_values
 
 _COLUMNS: Final = (
@@ -127,7 +129,8 @@ HUGGINGFACE: Final = ExportFormat(
     title=translatable("Hugging Face data set"),
     options=("split", "seed", "protocol", "blind_labels"),
     tables=(
-        ExportTable("data", _COLUMNS, trajectory_rows),
+        ExportTable("data", _COLUMNS, trajectory_rows, needs=Feature.RUNS),
+        ExportTable("data", PAIR_COLUMNS, pair_rows, labels="", needs=Feature.PAIRS),
         ExportTable("blind_labels", _BLIND_COLUMNS, blind_rows, blind=True),
     ),
     labels=(*LABELS, ("no label", None)),

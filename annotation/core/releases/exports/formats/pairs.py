@@ -6,12 +6,69 @@ An option is better than another if its label is higher; an item is fit if its o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.core.trajectories.messages import as_in_chat, normalise
 from annotation.core.trajectories.trajectory import step_indexes
 
-Row = dict[str, Any]
+from ..split import TRAIN
+from .base import ExportFormat, ExportOptions, ExportTable
+from .columns import OTHER, RECORD_ID, SUBSET, TASK_KEY, TOOLS, CellKind, Cells, ExportColumn, Row, json_text
+
+_TASK: Final = ExportColumn("task", CellKind.TEXT, "the task; its pairs belong together")
+_QUESTION: Final = ExportColumn("question", CellKind.TEXT, "what was asked")
+_CATEGORY: Final = ExportColumn("category", CellKind.TEXT, "the category, of a decision that has one")
+_HISTORY: Final = ExportColumn("history", CellKind.JSON, "the messages before the action")
+
+PAIR_COLUMNS: Final = (
+    RECORD_ID,
+    SUBSET,
+    TASK_KEY,
+    _CATEGORY,
+    _QUESTION,
+    _HISTORY,
+    TOOLS,
+    *(
+        column
+        for side, what in (("chosen", "better"), ("rejected", "worse"))
+        for column in (
+            ExportColumn(side, CellKind.JSON, f"the {what} action, as a chat message"),
+            ExportColumn(f"{side}_index", CellKind.INTEGER, "its index among the messages of the decision"),
+            ExportColumn(f"{side}_label", CellKind.LABEL, "its label: −1, 0 or +1"),
+            ExportColumn(f"{side}_kind", CellKind.TEXT, "how that was reached"),
+            ExportColumn(f"{side}_origin", CellKind.TEXT, "where it is from: a step, a person, a file"),
+        )
+    ),
+    OTHER,
+)
+"""The columns of `pair_rows`."""
+
+
+def pair_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterator[Row]:
+    """A row for each pair, with where each side is from and how its label was reached."""
+    details = record.get("decision") or {}
+    origins = details.get("options") or {}
+    history = json_text(history_of(record))
+    for pair in better_and_worse(record):
+        cells = Cells(record)
+        row = {
+            **cells.texts("record_id", "subset", "task_key", "question"),
+            "category": details.get("category") or None,
+            "history": history,
+            "tools": cells.json("tools"),
+        }
+        for side, index in zip(("chosen", "rejected"), pair, strict=True):
+            key = str(index)
+            row |= {
+                side: json_text(record["messages"][index]),
+                f"{side}_index": index,
+                f"{side}_label": record["step_labels"][key],
+                f"{side}_kind": record["step_kinds"][key],
+                f"{side}_origin": (origins.get(key) or {}).get("origin"),
+            }
+        yield row | {"other": json_text(cells.exact)}
 
 
 def better_and_worse(record: Mapping[str, Any]) -> list[tuple[int, int]]:
@@ -28,7 +85,7 @@ def history_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     return as_in_chat(messages[: min(step_indexes(messages), default=len(messages))])
 
 
-def toolprmbench_rows(record: Mapping[str, Any]) -> Iterator[Row]:
+def toolprmbench_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterator[Row]:
     """Rows in the layout of ToolPRMBench, which come in again as the same decisions.
 
     An action is text, or one call as `{name, arguments}`; anything more is a message.
@@ -66,7 +123,7 @@ def _plain(function: Any) -> bool:
     )
 
 
-def trl_rows(record: Mapping[str, Any]) -> Iterator[Row]:
+def trl_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterator[Row]:
     """Rows of preferences in TRL's conversational shape with an explicit prompt, and the tools as JSON
     schemas (https://huggingface.co/docs/trl/dataset_formats#preference, "Tool Calling")."""
     prompt = _for_trl(history_of(record))
@@ -105,3 +162,83 @@ def _for_trl(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _schema(tool: Any) -> Any:
     wrapped = not isinstance(tool, dict) or "function" in tool
     return tool if wrapped else {"type": "function", "function": tool}
+
+
+def _snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
+    """Ways to load a configuration of JSON Lines."""
+    yield (
+        "datasets",
+        f'from datasets import load_dataset\n\npairs = load_dataset(".", "{config}", split="{split}")',
+    )
+    yield (
+        "json",
+        "import json\n\n"
+        f'with open("data/{config}/{split}.jsonl", encoding="utf-8") as lines:\n'
+        "    pairs = [json.loads(line) for line in lines]",
+    )
+
+
+def _about(_options: ExportOptions, left_out: int) -> Iterator[str]:
+    """A section on what makes a row."""
+    yield "## Pairs"
+    yield ""
+    yield (
+        "A row is a pair of options of one decision that is fit for use (its outcome is +1): one whose "
+        "label is higher, and one whose label is lower. Decisions without such a pair, which are left out: "
+        f"{left_out}."
+    )
+    yield ""
+
+
+def _format(name: str, title: str, table: ExportTable, *tags: str) -> ExportFormat:
+    return ExportFormat(
+        name=name,
+        title=title,
+        contents="pairs of a better and a worse next action",
+        options=("split", "seed"),
+        tables=(table,),
+        whole=TRAIN,
+        needs=Feature.PAIRS,
+        labels=(),
+        tags=tags,
+        about=_about,
+        snippets=_snippets,
+    )
+
+
+TOOLPRMBENCH: Final = _format(
+    "toolprmbench",
+    translatable("Pairs as ToolPRMBench has them"),
+    ExportTable(
+        "data",
+        (
+            _TASK,
+            _QUESTION,
+            _CATEGORY,
+            _HISTORY,
+            ExportColumn("action_chosen", CellKind.JSON, "the better action: text, a call, or a message"),
+            ExportColumn("action_rejected", CellKind.JSON, "the worse action"),
+            ExportColumn("functions", CellKind.JSON, "the tools that the agent had"),
+        ),
+        toolprmbench_rows,
+        labels="",
+        lines=True,
+    ),
+)
+TRL_PREFERENCE: Final = _format(
+    "trl_preference",
+    translatable("Preferences for TRL"),
+    ExportTable(
+        "data",
+        (
+            ExportColumn("prompt", CellKind.JSON, "the messages before the action"),
+            ExportColumn("chosen", CellKind.JSON, "the better action, as a list of one message"),
+            ExportColumn("rejected", CellKind.JSON, "the worse action, as a list of one message"),
+            ExportColumn("tools", CellKind.JSON, "the tools that the agent had, as JSON schemas"),
+        ),
+        trl_rows,
+        labels="",
+        lines=True,
+    ),
+    "trl",
+)

@@ -1,0 +1,98 @@
+"""Exporting the release of a project of decisions: pairs that other programs read, and that come in again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.core.errors import Conflict
+from annotation.core.jsonio.canonical import canonical_json
+from annotation.models import Release, Trajectory
+from annotation.services import release
+from annotation.services.release.verify import bodies
+from tests import people
+from tests.fixtures.shared_rows import shared_rows
+from tests.importers.golden import GOLDEN
+from tests.people import Cast
+from tests.services.publishing import export, freeze
+
+pytestmark = pytest.mark.django_db
+
+
+@shared_rows
+def decided() -> Release:
+    """Four items of two options: two people label the first +1, the second −1, and the last item unfit."""
+    cast = people.make_cast("pairs", kind="decisions")
+    people.import_file(cast.project, (GOLDEN / "toolprmbench.json").read_bytes(), format="toolprmbench")
+    for at in range(4):
+        for user in (cast.ann, cast.ben):
+            people.label_next(user, cast.project, [1, -1], outcome=-1 if at == 3 else 1)
+    return freeze(cast.project)
+
+
+def rows(folder: Path) -> Iterator[dict[str, Any]]:
+    for path in sorted(folder.glob("data/tiny/*.jsonl")):
+        yield from map(json.loads, path.read_text("utf-8").splitlines())
+
+
+def test_pairs_of_a_release_come_in_again_as_the_same_decisions(decided: Release, tmp_path: Path) -> None:
+    export(decided, tmp_path, format="toolprmbench", split="0.4", seed="7")
+    assert release.verify_export(path=tmp_path).ok
+    assert len(list(tmp_path.glob("data/tiny/*.jsonl"))) == 2
+    other = people.make_project("other", kind="decisions")
+
+    people.import_file(other, people.jsonl(rows(tmp_path)), format="toolprmbench")
+
+    kept = Trajectory.objects.filter(project=decided.project, outcome_consensus__value=1)
+    assert kept.count() == 3
+    again = Trajectory.objects.filter(project=other)
+    assert dict(again.values_list("record_id", "content_digest")) == dict(
+        kept.values_list("record_id", "content_digest")
+    )
+    contents = [
+        sorted(canonical_json(row.content.parsed()) for row in found.select_related("content"))
+        for found in (kept, again)
+    ]
+    assert contents[0] == contents[1]
+
+
+def test_release_says_where_options_are_from_and_never_the_key(decided: Release) -> None:
+    records = [json.loads(body or b"") for _, body in bodies(decided)]
+    record = next(one for one in records if one["task_key"] == "trains-1")
+    assert record["decision"]["category"] == "planning/travel"
+    assert {option["origin"] for option in record["decision"]["options"].values()} == {"file"}
+    assert "key" not in json.dumps(record["decision"])
+
+
+@pytest.mark.slow
+def test_datasets_reads_pairs_and_preferences_offline(
+    decided: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    import datasets
+
+    def load(name: str) -> Any:
+        export(decided, tmp_path / name, format=name)
+        assert release.verify_export(path=tmp_path / name).ok
+        return datasets.load_dataset(str(tmp_path / name), "tiny", cache_dir=str(tmp_path / "cache"))
+
+    (preferences,) = load("trl_preference").values()
+    assert preferences.column_names == ["prompt", "chosen", "rejected", "tools"]
+    assert [row["chosen"][0]["role"] for row in preferences] == ["assistant"] * 3
+    (pairs,) = load("huggingface").values()
+    assert [(row["chosen_label"], row["rejected_label"]) for row in pairs] == [(1, -1)] * 3
+    written = list(rows(tmp_path / "trl_preference"))
+    assert [json.loads(row["chosen"])["content"] for row in pairs] == [
+        row["chosen"][0]["content"] for row in written
+    ]
+
+
+def test_pairs_are_refused_for_a_project_of_steps(resolved: Cast, tmp_path: Path) -> None:
+    with pytest.raises(Conflict, match="no pairs"):
+        export(freeze(resolved.project), tmp_path, format="trl_preference")
