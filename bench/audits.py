@@ -42,6 +42,8 @@ WISHED: Final = 0.01
 COVERED: Final = 0.94
 HALF_AUDITED: Final = 0.6
 """In %."""
+SEEDS: Final = range(1, 21)
+"""Of the audits without a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,6 @@ class Audit:
             steps=int(of.steps.sum()),
             corrected=int(of.wrong[back].sum()),
             audited_steps=int(of.steps[back].sum()),
-            mixed=True,
             heaviest=self.heaviest,
         )
 
@@ -256,20 +257,21 @@ def draws_until(material: Material, mixed: bool, error: float, audits: int) -> l
 def _without_a_difference(material: Material, report: Report) -> None:
     rows = []
     for mixed in (False, True):
-        half, whole = without_a_difference(material, mixed)
-        rows.append((_how(mixed), f"{half:.2%}", f"{whole:.2%}"))
-        report.limit(Limit(f"% wrong at most, all steps audited {_how(mixed)}", 100 * whole, 0.0))
-        if not mixed:
-            report.limit(Limit("% wrong at most, half the steps audited", 100 * half, HALF_AUDITED))
-    table("Bounds without a difference, of the steps audited", ("", "half", "all"), rows)
+        halves, whole = zip(*(without_a_difference(material, mixed, seed) for seed in SEEDS), strict=True)
+        rows.append((_how(mixed), f"{np.mean(halves):.2%}", f"{max(halves):.2%}", f"{max(whole):.2%}"))
+        report.line("audits without a difference", mixed=mixed, half=halves, whole=whole)
+        what = f"% wrong at most, {{}} the steps audited {_how(mixed)}"
+        report.limit(Limit(what.format("all"), 100 * max(whole), 0.0))
+        report.limit(Limit(what.format("half"), 100 * float(np.mean(halves)), HALF_AUDITED))
+    table("Bounds without a difference, of the steps audited", ("", "half", "the widest", "all"), rows)
 
 
-def without_a_difference(material: Material, mixed: bool) -> tuple[float, float]:
+def without_a_difference(material: Material, mixed: bool, seed: int) -> tuple[float, float]:
     """The bounds once half the steps are audited and once all are, and nothing differed. Judges expect what
     they do of labels of which 1 % is wrong."""
-    expected = Population.drawn(np.random.default_rng(1), material, 0.01)
+    expected = Population.drawn(np.random.default_rng(seed), material, 0.01)
     right = Population(expected.steps, np.zeros_like(expected.wrong), expected.expected)
-    audit = Audit.of(right, mixed, 10 * len(right.steps), 1)
+    audit = Audit.of(right, mixed, 10 * len(right.steps), seed)
     seen, audited, number = set[int](), 0, 0
     for one in audit.drawn:
         number += 1

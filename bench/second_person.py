@@ -31,18 +31,21 @@ from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
 PROJECTS, QUICK_PROJECTS = 10, 1
 COPIES: Final = 4
+REFITTED_COPIES: Final = 8
+"""A project of 1,000 has fewer than 200 trajectories to make the second rule from."""
 ERRORS: Final = (0.028, 0.056)
 """The share of labels on which a person errs: 5.6 % is what an agreement of 89.1 % makes of two."""
 HARDER: Final = (1, 3)
 DRAWS: Final = 300
 MOST_LABELS, MOST_WRONG = 1.7, 0.5
+UNTIL, AFTER = "100, until 200", "200, after 100"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of one project, after its first trajectories: labels a trajectory (`by_doubt`: without the
-    tenth that chance gives to two people), shares of wrong steps and outcomes, the steps' of `two` people
-    everywhere, and what the audit of the whole project proves."""
+    """What came of one project, or of a part of it, after its first trajectories: labels a trajectory
+    (`by_doubt`: without the tenth that chance gives to two people), shares of wrong steps and outcomes, the
+    steps' of `two` people everywhere, and what the audit of the whole project proves."""
 
     labels: float
     by_doubt: float
@@ -54,22 +57,21 @@ class Found:
 
 def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
     """Simulate, print, compare with what is promised. No database takes part."""
-    known, judges = material()
+    known, judges = material(COPIES)
+    more, judges_of_more = material(REFITTED_COPIES)
+    seeds = range(QUICK_PROJECTS if quick else PROJECTS)
     rows = []
-    for first, error, harder in product(core.FITTED_AT, ERRORS, HARDER):
-        seeds = range(QUICK_PROJECTS if quick else PROJECTS)
-        each = [project(known, judges, first, error, harder, seed) for seed in seeds]
-        mean = {name: float(np.mean([getattr(one, name) for one in each])) for name in Found.__slots__}
-        what = f"{first} first, people err on {error:.1%} × {harder}"
-        say(f"second_person: {what} simulated")
-        report.line("second_person", first=first, error=error, harder=harder, **mean)
-        shares = (f"{mean[name]:.2%}" for name in ("wrong", "outcomes", "two", "proved"))
-        where = "three times" if harder > 1 else "as often"
-        rows.append(
-            (f"{first}", f"{error:.1%}", where, f"{mean['labels']:.2f}", f"{mean['by_doubt']:.2f}", *shares)
-        )
-        report.limit(Limit(f"labels a trajectory, {what}", mean["labels"], MOST_LABELS))
-        report.limit(Limit(f"percent of wrong steps, {what}", 100 * mean["wrong"], MOST_WRONG))
+    for error, harder in product(ERRORS, HARDER):
+        found = {f"{first}": [] for first in core.FITTED_AT} | {UNTIL: [], AFTER: []}
+        for seed in seeds:
+            for first in core.FITTED_AT:
+                found[f"{first}"].append(project(known, judges, first, error, harder, seed))
+            until, after = refitted(more, judges_of_more, error, harder, seed)
+            found[UNTIL].append(until)
+            found[AFTER].append(after)
+        for first, each in found.items():
+            rows.append(_row(report, first, error, harder, each))
+        say(f"second_person: people err on {error:.1%} × {harder} simulated")
     table(
         "One person beside judges",
         (
@@ -80,8 +82,19 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
     )
 
 
-def material() -> tuple[ReleasedLabels, list[JudgeLabels]]:
-    """True labels and judges: the published ones, else made ones of that shape."""
+def _row(report: Report, first: str, error: float, harder: int, each: list[Found]) -> tuple[str, ...]:
+    mean = {name: float(np.mean([getattr(one, name) for one in each])) for name in Found.__slots__}
+    what = f"{first} first, people err on {error:.1%} × {harder}"
+    report.line("second_person", first=first, error=error, harder=harder, **mean)
+    report.limit(Limit(f"labels a trajectory, {what}", mean["labels"], MOST_LABELS))
+    report.limit(Limit(f"percent of wrong steps, {what}", 100 * mean["wrong"], MOST_WRONG))
+    shares = (f"{mean[name]:.2%}" for name in ("wrong", "outcomes", "two", "proved"))
+    where = "three times" if harder > 1 else "as often"
+    return (first, f"{error:.1%}", where, f"{mean['labels']:.2f}", f"{mean['by_doubt']:.2f}", *shares)
+
+
+def material(copies: int) -> tuple[ReleasedLabels, list[JudgeLabels]]:
+    """True labels and judges, so many times over: the published ones, else made ones of that shape."""
     if PUBLISHED.is_file():
         folder = PUBLISHED.parents[1]
         known, said = released_labels(folder), [predictions(folder, model) for model in MODELS]
@@ -96,62 +109,121 @@ def material() -> tuple[ReleasedLabels, list[JudgeLabels]]:
         known = replace(known, outcome=known.value[last])
         read = [study.read(rng)[study.inside] for _ in MODELS]
         said = [Predictions.constant(steps, steps[last]) for steps in read]
-    copied = _copied(known)
-    return copied, [
-        JudgeLabels(Predictions(*(np.tile(getattr(one, name), COPIES) for name in Predictions.__slots__)))
+    return _copied(known, copies), [
+        JudgeLabels(Predictions(*(np.tile(getattr(one, name), copies) for name in Predictions.__slots__)))
         for one in said
     ]
 
 
-def _copied(known: ReleasedLabels) -> ReleasedLabels:
+def _copied(known: ReleasedLabels, copies: int) -> ReleasedLabels:
     """The same tasks several times over."""
-    record = np.concatenate([known.record + turn * known.n_records for turn in range(COPIES)])
-    subset, task = (np.tile(of[known.record], COPIES) for of in (known.subset, known.task))
-    found = ReleasedLabels.of_steps(subset, task, record, np.tile(known.value, COPIES))
-    return replace(found, outcome=np.tile(known.outcome, COPIES))
+    record = np.concatenate([known.record + turn * known.n_records for turn in range(copies)])
+    subset, task = (np.tile(of[known.record], copies) for of in (known.subset, known.task))
+    found = ReleasedLabels.of_steps(subset, task, record, np.tile(known.value, copies))
+    return replace(found, outcome=np.tile(known.outcome, copies))
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A project with what both people say of it: `one` alone, or both as they were resolved; the `order` of
+    its trajectories with complete judges (`complete`), and those that chance gives to two people."""
+
+    known: ReleasedLabels
+    judges: list[JudgeLabels]
+    people: tuple[Predictions, Predictions]
+    resolved: ReleasedLabels
+    complete: BoolArray
+    order: IntArray
+    chance: BoolArray
+    seed: int
+
+    @classmethod
+    def drawn(
+        cls,
+        rng: np.random.Generator,
+        known: ReleasedLabels,
+        judges: list[JudgeLabels],
+        error: float,
+        harder: int,
+        seed: int,
+    ) -> Labelled:
+        """By chance."""
+        step_chance = error * _weight([one.said.steps for one in judges], known.value, harder)
+        outcome_chance = error * _weight([one.said.outcome for one in judges], known.outcome, harder)
+        one, other = (
+            Predictions.constant(
+                _erring(rng, known.value, step_chance), _erring(rng, known.outcome, outcome_chance)
+            )
+            for _ in range(2)
+        )
+        steps = np.where(one.steps == other.steps, one.steps, known.value).astype(np.int64)
+        outcome = np.where(one.outcome == other.outcome, one.outcome, known.outcome).astype(np.int64)
+        complete = core.labelled_by_all(known, judges)
+        order = rng.permutation(np.flatnonzero(complete))
+        chance = np.array([core.drawn_for_two(seed, record) for record in range(known.n_records)])
+        resolved = replace(known, value=steps, outcome=outcome)
+        return cls(known, judges, (one, other), resolved, complete, order, chance, seed)
+
+    def places(self, records: IntArray) -> BoolArray:
+        """These records as a mask (R,)."""
+        found = np.zeros(self.known.n_records, dtype=bool)
+        found[records] = True
+        return found
+
+    def doubts(self, taught: BoolArray) -> tuple[FloatArray, BoolArray]:
+        """The doubt about each trajectory by the rule from these, and whether a second person is asked."""
+        told = stack(self.resolved, self.judges, taught)
+        assert told is not None
+        by = core.rule(self.resolved, told, self.people, taught)
+        assert by is not None
+        doubt = core.doubts(self.known, told, self.people[0], by)
+        return doubt, core.needs_second(doubt, by) | ~self.complete
+
+    def found(self, asked: BoolArray, two: BoolArray, doubt: FloatArray, part: BoolArray) -> Found:
+        """What came of a `part` (R,), where a second person was `asked`, or two people labelled anyway."""
+        known, one, second = self.known, self.people[0], asked | two
+        steps = np.where(second[known.record], self.resolved.value, one.steps)
+        outcome = np.where(second, self.resolved.outcome, one.outcome)
+        of_part = part[known.record]
+        return Found(
+            labels=1 + float(second[part].mean()),
+            by_doubt=1 + float(asked[part].mean()),
+            wrong=float((steps != known.value)[of_part].mean()),
+            outcomes=float((outcome != known.outcome)[part].mean()),
+            two=float((self.resolved.value != known.value)[of_part].mean()),
+            proved=_proved(known, steps != known.value, doubt, self.seed),
+        )
 
 
 def project(
     known: ReleasedLabels, judges: list[JudgeLabels], first: int, error: float, harder: int, seed: int
 ) -> Found:
-    """One project."""
+    """One project with one rule, from the first trajectories."""
     rng = np.random.default_rng([seed, first, harder, round(error * 1_000)])
-    step_chance = error * _weight([one.said.steps for one in judges], known.value, harder)
-    outcome_chance = error * _weight([one.said.outcome for one in judges], known.outcome, harder)
-    one, other = (
-        Predictions.constant(
-            _erring(rng, known.value, step_chance), _erring(rng, known.outcome, outcome_chance)
-        )
-        for _ in range(2)
-    )
-    steps = np.where(one.steps == other.steps, one.steps, known.value).astype(np.int64)
-    outcome = np.where(one.outcome == other.outcome, one.outcome, known.outcome).astype(np.int64)
-    resolved = replace(known, value=steps, outcome=outcome)
-    complete = core.labelled_by_all(known, judges)
-    places = rng.permutation(np.flatnonzero(complete))
-    taught = np.zeros(known.n_records, dtype=bool)
-    taught[places[:first]] = True
-    told = stack(resolved, judges, taught)
-    assert told is not None
-    by = core.rule(resolved, told, (one, other), taught)
-    assert by is not None
-    doubt = core.doubts(known, told, one, by)
-    asked = core.needs_second(doubt, by) | ~complete
-    chance = np.array([core.drawn_for_two(seed, record) for record in range(known.n_records)])
-    later = ~taught
-    second = asked | chance | taught
-    final = np.where(second[known.record], steps, one.steps)
-    wrong = final != known.value
-    of_later = later[known.record]
-    final_outcome = np.where(second, outcome, one.outcome)
-    return Found(
-        labels=1 + float(second[later].mean()),
-        by_doubt=1 + float(asked[later].mean()),
-        wrong=float(wrong[of_later].mean()),
-        outcomes=float((final_outcome != known.outcome)[later].mean()),
-        two=float((steps != known.value)[of_later].mean()),
-        proved=_proved(known, wrong, doubt, seed),
-    )
+    labelled = Labelled.drawn(rng, known, judges, error, harder, seed)
+    taught = labelled.places(labelled.order[:first])
+    doubt, asked = labelled.doubts(taught)
+    return labelled.found(asked, labelled.chance | taught, doubt, ~taught)
+
+
+def refitted(
+    known: ReleasedLabels, judges: list[JudgeLabels], error: float, harder: int, seed: int
+) -> tuple[Found, Found]:
+    """One project whose rule is made once more, as soon as chance has given enough trajectories to two
+    people: until then, and from then on."""
+    first, again = core.FITTED_AT
+    rng = np.random.default_rng([seed, first, again, harder, round(error * 1_000)])
+    labelled = Labelled.drawn(rng, known, judges, error, harder, seed)
+    beginning, rest = labelled.order[:first], labelled.order[first:]
+    until = 1 + int(np.flatnonzero(labelled.chance[rest])[again - first - 1])
+    taught = labelled.places(beginning)
+    before = labelled.places(rest[:until])
+    doubt, asked = labelled.doubts(taught)
+    doubt_after, asked_after = labelled.doubts(taught | (before & labelled.chance))
+    asked, doubt = np.where(before, asked, asked_after), np.where(before, doubt, doubt_after)
+    two = labelled.chance | taught
+    after = ~taught & ~before
+    return labelled.found(asked, two, doubt, before), labelled.found(asked, two, doubt, after)
 
 
 def _weight(said: list[Labels], truth: IntArray, harder: int) -> FloatArray:
@@ -181,5 +253,5 @@ def _proved(known: ReleasedLabels, wrong: BoolArray, doubt: FloatArray, seed: in
         steps=known.n_steps,
         corrected=int(count[seen].sum()),
         audited_steps=int(lengths[seen].sum()),
-        mixed=True,
+        heaviest=drawing.heaviest(steps, chances),
     ).after

@@ -30,12 +30,12 @@ def drawn(wrong: Sequence[int | None], steps: int = 10, trajectories: int = 1000
 
 
 # ── drawing ───────────────────────────────
-def test_chances_are_half_by_steps_and_half_by_what_judges_expect_to_be_wrong() -> None:
+def test_chances_are_by_steps_and_a_tenth_by_what_judges_expect_to_be_wrong() -> None:
     assert chances({1: 2, 2: 6, 3: 0}, None) == {1: 0.25, 2: 0.75}
     assert chances({1: 2, 2: 6}, {1: 0.0}) == {1: 0.25, 2: 0.75}
     mixed = chances({1: 2, 2: 6}, {1: 0.3, 2: 0.1})
-    assert mixed == {1: pytest.approx(0.125 + 0.375), 2: pytest.approx(0.375 + 0.125)}
-    assert heaviest({1: 2, 2: 6}, mixed) == pytest.approx(0.75 / 0.5)
+    assert mixed == {1: pytest.approx(0.225 + 0.075), 2: pytest.approx(0.675 + 0.025)}
+    assert heaviest({1: 2, 2: 6}, mixed) == pytest.approx(0.75 / 0.7)
     assert heaviest({1: 2, 2: 6}, chances({1: 2, 2: 6}, None)) == 1.0
 
 
@@ -124,7 +124,7 @@ def test_anytime_bound_holds_at_every_look() -> None:
 # ── certificate ───────────────────────────
 def test_certificate_estimates_the_share_of_wrong_steps_from_their_chances() -> None:
     draws = [Draw(1, "", 0.5, 2, 1), Draw(2, "", 0.25, 2, 0), Draw(1, "", 0.5, 2, 1), Draw(3, "", 0.25, 4, 2)]
-    found = certificate(draws, steps=8, corrected=3, audited_steps=8, mixed=True)
+    found = certificate(draws, steps=8, corrected=3, audited_steps=8, heaviest=2.0)
     # (1/(8·½) + 0 + 1/(8·½) + 2/(8·¼)) / 4
     assert (found.error.value, found.error.n) == (pytest.approx((0.25 + 0.25 + 1) / 4), 4)
 
@@ -134,8 +134,7 @@ def test_certificate_counts_what_has_not_come_back_as_wholly_wrong_and_says_it_b
     lost = drawn([0, None, 1] * 40)
     wholly = drawn([0, 10, 1] * 40)
     found, worst, whole = (
-        certificate(draws, steps=10_000, corrected=0, audited_steps=0, mixed=False)
-        for draws in (lost, wholly, back)
+        certificate(draws, steps=10_000, corrected=0, audited_steps=0) for draws in (lost, wholly, back)
     )
     assert (found.bound, found.fixed, found.anytime) == (worst.bound, worst.fixed, worst.anytime)
     assert found.bound > whole.bound
@@ -146,45 +145,44 @@ def test_certificate_counts_what_has_not_come_back_as_wholly_wrong_and_says_it_b
 
 def test_certificate_of_a_census_is_exact() -> None:
     draws = drawn([0] * 100, trajectories=100)
-    half = certificate(draws, steps=1000, corrected=5, audited_steps=985, mixed=False)
-    whole = certificate(draws, steps=1000, corrected=5, audited_steps=1000, mixed=False)
+    half = certificate(draws, steps=1000, corrected=5, audited_steps=985)
+    whole = certificate(draws, steps=1000, corrected=5, audited_steps=1000)
     assert half.after == pytest.approx(0.015) and whole.after == 0.0 and whole.proves(0.0)
 
 
 def test_certificate_takes_off_what_is_corrected() -> None:
     draws = drawn([0] * 99 + [2])
-    before = certificate(draws, steps=10_000, corrected=0, audited_steps=0, mixed=False)
-    after = certificate(draws, steps=10_000, corrected=2, audited_steps=1000, mixed=False)
+    before = certificate(draws, steps=10_000, corrected=0, audited_steps=0)
+    after = certificate(draws, steps=10_000, corrected=2, audited_steps=1000)
     assert after.bound == before.bound and after.after == pytest.approx(before.bound - 0.0002)
 
 
 def test_certificate_without_a_draw_proves_nothing() -> None:
-    found = certificate([], steps=100, corrected=0, audited_steps=0, mixed=True)
+    found = certificate([], steps=100, corrected=0, audited_steps=0, heaviest=2.0)
     assert (found.bound, found.error.value, found.error.reason) == (1.0, None, NOTHING)
     assert not found.proves(0.5)
-    waiting = certificate(drawn([None] * 9), steps=10_000, corrected=0, audited_steps=0, mixed=False)
+    waiting = certificate(drawn([None] * 9), steps=10_000, corrected=0, audited_steps=0)
     assert (waiting.bound, waiting.error.reason) == (1.0, NOTHING)
 
 
 def test_certificate_refuses_chances_that_its_draws_did_not_have() -> None:
     draws = [Draw(1, "", 0.05, 10, 0)]
-    assert certificate(draws, steps=100, corrected=0, audited_steps=0, mixed=True).counts.drawn == 1
+    assert certificate(draws, steps=100, corrected=0, audited_steps=0, heaviest=2.0).counts.drawn == 1
     with pytest.raises(ValueError, match="chance"):
-        certificate(draws, steps=100, corrected=0, audited_steps=0, mixed=False)
+        certificate(draws, steps=100, corrected=0, audited_steps=0)
 
 
 # ── planning ──────────────────────────────
 def test_draws_needed_are_the_fewest_that_prove_it() -> None:
-    draws = draws_needed(0.01, mixed=False)
+    draws = draws_needed(0.01)
     assert draws is not None
     assert anytime_bound(np.zeros(draws), 0.05) <= 0.01 < anytime_bound(np.zeros(draws - 1), 0.05)
-    assert draws_needed(0.01, mixed=True) == draws_needed(0.005, mixed=False)
-    assert draws_needed(0.01, error=0.01, mixed=False) is None
-    assert draws_needed(0.01, mixed=True, heaviest=1.0) == draws
+    assert draws_needed(0.01, heaviest=2.0) == draws_needed(0.005)
+    assert draws_needed(0.01, error=0.01) is None
 
 
 def test_draws_needed_prove_it_in_four_of_five_audits() -> None:
-    draws = draws_needed(0.03, error=0.005, mixed=False)
+    draws = draws_needed(0.03, error=0.005)
     assert draws is not None
     rng = np.random.default_rng(6)
     proved = [anytime_bound(np.where(rng.random(draws) < 0.01, 0.5, 0.0), 0.05) <= 0.03 for _ in range(400)]

@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import accuracy_score
 
 from annotation.core.scoring import Predictions, ReleasedLabels
-from annotation.core.scoring.blind import packed_blind, read_blind, read_readers
+from annotation.core.scoring.blind import BlindLabellings, packed_blind
 from annotation.core.scoring.robustness import by_reader, own_suggestions_shift
 
 TASKS = 24
@@ -25,7 +25,9 @@ def record(query: int, consensus: list[int], given: dict[int, list[int]]) -> dic
         "query_index": query,
         "sample_index": 0,
         "step_labels": dict(zip(indexes, consensus, strict=True)),
+        "step_kinds": dict.fromkeys(indexes, "unanimous"),
         "final_label": 1,
+        "final_kind": "unanimous",
         "blind_labels": [
             {
                 "annotator": f"annotator-{reader}",
@@ -53,8 +55,8 @@ def test_reader_ranks_models_by_their_own_labels_and_tau_is_scipys() -> None:
     released, packed, given = world(rng)
     models = [Predictions.constant(rng.integers(-1, 2, 3 * TASKS), released.outcome) for _ in range(5)]
 
-    turns, readers = read_blind(packed, released), read_readers(packed, released)
-    found = by_reader(released, models, turns, readers)
+    blind = BlindLabellings.unpacked(packed, released)
+    found = by_reader(released, models, blind.turns, blind.readers)
 
     assert [(one.reader, one.records) for one in found] == [(2, TASKS), (3, 10), (5, TASKS)]
     assert str(found[1].tau.reason) == "fewer than 20 tasks"
@@ -69,7 +71,9 @@ def test_reader_ranks_models_by_their_own_labels_and_tau_is_scipys() -> None:
             for b in range(5)
             if by_consensus[a] > by_consensus[b] and own[a] < own[b]
         }
-    assert [one.tau.value for one in by_reader(released, models[:2], turns, readers)] == [None] * 3
+    assert [one.tau.value for one in by_reader(released, models[:2], blind.turns, blind.readers)] == [
+        None
+    ] * 3
 
 
 def test_shift_is_what_a_model_gains_more_than_others_where_its_suggestions_were_seen() -> None:

@@ -111,24 +111,22 @@ def certificate(
     steps: int,
     corrected: int,
     audited_steps: int,
-    mixed: bool,
-    heaviest: float | None = None,
+    heaviest: float = 1.0,
 ) -> Certificate:
     """The certificate of `steps` labels, from draws in their order.
 
     `corrected`: how many steps the audit found wrong and corrected; `audited_steps`: the steps of the
     trajectories in which everything found is corrected; both count a trajectory once, however often it was
-    drawn. `heaviest` is that of `core.audits.drawing`; without it, 2 where draws are mixed, else 1. Raises
-    ValueError where a draw could count for more, because then no bound holds.
+    drawn. `heaviest` is that of `core.audits.drawing`, 1 of draws by steps alone. Raises ValueError where a
+    draw could count for more, because then no bound holds.
     """
-    most = heaviest or (2.0 if mixed else 1.0)
     counted = np.array([_weight(one, steps) for one in draws], dtype=np.float64)
-    if any(one.steps > most * steps * one.chance * (1 + ROUNDING) for one in draws):
+    if any(one.steps > heaviest * steps * one.chance * (1 + ROUNDING) for one in draws):
         raise ValueError("a chance is too small for how the draws are said to be made")
     back = np.array([one.wrong is not None for one in draws], dtype=bool)
-    z = np.minimum(counted / most, 1.0)
-    anytime = min(1.0, most * anytime_bound(z, 1 - CONFIDENCE))
-    fixed = min(1.0, most * fixed_bound(z, 1 - CONFIDENCE))
+    z = np.minimum(counted / heaviest, 1.0)
+    anytime = min(1.0, heaviest * anytime_bound(z, 1 - CONFIDENCE))
+    fixed = min(1.0, heaviest * fixed_bound(z, 1 - CONFIDENCE))
     returned = int(back.sum())
     error = Measure(float(counted[back].mean()), returned) if returned else Measure(None, 0, NOTHING)
     return Certificate(

@@ -1,9 +1,10 @@
 """The draw of an audit: trajectories with replacement, with chances fixed before the first draw.
 
-Half of a trajectory's chance is its share of the steps and half its share of the steps expected to be wrong
-(probability proportional to size with replacement: M. H. Hansen and W. N. Hurwitz, "On the theory of sampling
-from finite populations", 1943). The half by steps keeps every chance above half of that share, so that no
-single draw counts for more than two, whatever judges expected.
+Nine tenths of a trajectory's chance are its share of the steps, and one is its share of the steps expected
+to be wrong (probability proportional to size with replacement: M. H. Hansen and W. N. Hurwitz, "On the theory
+of sampling from finite populations", 1943). The part by steps keeps every chance above nine tenths of that
+share, so that no single draw counts for more than 1.12, whatever judges expected: that much wider a bound
+without a difference can become.
 
 All chance is a pure function of an audit's secret seed, as in `core.rechecks.sampling`: who does not know it
 cannot foretell a draw.
@@ -18,12 +19,12 @@ from typing import Final
 
 from annotation.core.rechecks.sampling import fraction
 
-BY_STEPS: Final = 0.5
+BY_STEPS: Final = 0.9
 """The part of the chances that goes by steps alone."""
 
 
 def chances(steps: Mapping[int, int], expected_wrong: Mapping[int, float] | None) -> dict[int, float]:
-    """The chance of each trajectory that has steps: ½ its share of all + ½ its share of those expected wrong.
+    """The chance of each trajectory with steps: .9 its share of all + .1 its share of those expected wrong.
 
     `expected_wrong`: the steps of a trajectory that judges expect to be wrong, by their calibrated
     probabilities; one that is not in it has none. By steps alone where it is None or comes to nothing.
@@ -56,7 +57,7 @@ def draw(seed: int, chances: Mapping[int, float], number: int, start: int = 0) -
 def heaviest(steps: Mapping[int, int], chances: Mapping[int, float]) -> float:
     """The most that one draw may count for: the largest quotient of a share of the steps and its chance.
 
-    1 where draws go by steps alone, at most 2 where they are mixed; known before the first draw.
+    1 where draws go by steps alone, at most 1.12 where they are mixed; known before the first draw.
     """
     total = sum(steps[trajectory] for trajectory in chances)
     return max(1.0, *(steps[trajectory] / total / chance for trajectory, chance in chances.items()))

@@ -26,25 +26,23 @@ def draws_needed(
     most: float,
     *,
     error: float = 0.0,
-    mixed: bool,
     share: float = WRONG_OF_A_TRAJECTORY,
     power: float = POWER,
-    heaviest: float | None = None,
+    heaviest: float = 1.0,
 ) -> int | None:
     """The fewest draws that prove a bound of at most `most` with a chance of `power`, nothing corrected yet.
 
     `error`: the true share of wrong steps; `share`: of the steps of a trajectory, where any is wrong;
-    `mixed`, `heaviest`: as for `core.audits.certificate`; judges are taken to expect nothing of these errors.
+    `heaviest`: as for `core.audits.certificate`; judges are taken to expect nothing of these errors.
     None where 100,000 draws are not enough.
     """
-    weight = heaviest or (2.0 if mixed else 1.0)
     if most >= 1:
         return 0
     if error >= most:
         return None
-    chance = min(1.0, error / weight / share)
+    chance = min(1.0, error / heaviest / share)
     differences = 0
-    while draws := _draws_with(most / weight, differences, share):
+    while draws := _draws_with(most / heaviest, differences, share):
         if float(scipy.special.bdtr(differences, draws, chance)) >= power:
             return draws
         differences += 1

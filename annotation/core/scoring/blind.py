@@ -1,14 +1,22 @@
 """The blind human: how people, who have seen no suggestion and nobody else's label, do on a release.
 
-Counted are the trajectories that at least two people labelled blind, and of these every such labelling,
-pooled: for two people the mean of what either earns. Consensus was made of these same labels, so the figures
-are an upper reference for a person, not what one who took no part would earn.
+Counted are the trajectories that at least two people labelled blind. Each of them is held against a consensus
+made without them: against the labels of each of the others, with those that an adjudicator decided in their
+place, who has labelled none of the trajectory. What the reader's own label had a part in (a discussion, a
+majority) is no reference. All these comparisons are pooled.
+
+Two such figures stand on either side of what a person earns who took no part in the labels:
+
+- with decisions: too high where two people err alike, because nobody decides what they agree on;
+- by the others' labels alone, which is how far people agree: too low, because the error of either counts.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Any, Final
 
 import numpy as np
@@ -17,26 +25,76 @@ import numpy.typing as npt
 from annotation.core.scoring.counts import COLUMNS, task_sums
 from annotation.core.scoring.labels import MISSING, BoolArray, Predictions, ReleasedLabels
 from annotation.core.scoring.scores import Scores, of_sums
+from annotation.core.vocabulary import ConsensusKind
 
 Readers = npt.NDArray[np.uint8]
 
 FEWEST: Final = 2
-VERSION: Final = "readers"
+VERSION: Final = "decided"
 """Changes with every change of what is packed."""
 MOST_READERS: Final = 254
 """Readers beyond this number are kept as one, and compared with nobody."""
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Which labels of the consensus an adjudicator decided: of `steps` (S,), and of each `outcome` (R,)."""
+
+    steps: BoolArray
+    outcome: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class BlindLabellings:
+    """The blind labellings of a release: the first, second … one of every trajectory that has so many
+    (`turns`), with the `readers` of each, (R,), the numbers of their pseudonyms, 0 for nobody; and what an
+    adjudicator decided."""
+
+    turns: list[Predictions]
+    readers: list[Readers]
+    decided: Decided
+
+    @classmethod
+    def none(cls, released: ReleasedLabels) -> BlindLabellings:
+        """None at all."""
+        steps, outcome = (np.zeros(n, dtype=bool) for n in (released.n_steps, released.n_records))
+        return cls([], [], Decided(steps, outcome))
+
+    @classmethod
+    def unpacked(cls, packed: bytes | memoryview | None, released: ReleasedLabels) -> BlindLabellings:
+        """Those that `packed_blind` made."""
+        if not packed:
+            return cls.none(released)
+        steps, records = released.n_steps, released.n_records
+        numbers = np.frombuffer(zlib.decompress(bytes(packed)), dtype=np.int8)
+        kinds, rest = numbers[: steps + records], numbers[steps + records :]
+        rows = rest.reshape(-1, steps + 2 * records)
+        none = np.zeros(records, dtype=bool)
+        return cls(
+            [
+                Predictions(row[:steps], row[steps : steps + records], row[steps + records :] != 0, none)
+                for row in rows
+            ],
+            [row[steps + records :].view(np.uint8) for row in rows],
+            Decided(kinds[:steps] != 0, kinds[steps:] != 0),
+        )
+
+
 def packed_blind(released: ReleasedLabels, records: Iterable[Mapping[str, Any]]) -> bytes:
-    """The blind labellings of a release, from its records in order; empty where no trajectory has two."""
+    """The blind labellings of a release (`BlindLabellings.unpacked`), from its records in order; empty where
+    no trajectory has two."""
     starts = released.starts()
     turns: list[Predictions] = []
     readers: list[Readers] = []
+    decided = BlindLabellings.none(released).decided
     for place, record in enumerate(records):
         given = record["blind_labels"]
         if len(given) < FEWEST:
             continue
         indexes = released.message_index[starts[place] : starts[place + 1]].tolist()
+        kinds = [record["step_kinds"][str(index)] for index in indexes]
+        decided.steps[starts[place] : starts[place + 1]] = [one == ConsensusKind.ADJUDICATED for one in kinds]
+        decided.outcome[place] = record["final_kind"] == ConsensusKind.ADJUDICATED
         for number, one in enumerate(given):
             if number == len(turns):
                 turns.append(Predictions.none(released))
@@ -51,7 +109,8 @@ def packed_blind(released: ReleasedLabels, records: Iterable[Mapping[str, Any]])
             readers[number][place] = min(_number(one["annotator"]), MOST_READERS + 1)
     if not turns:
         return b""
-    return zlib.compress(b"".join(_fixed(*turn) for turn in zip(turns, readers, strict=True)), 1)
+    kinds = np.concatenate([decided.steps, decided.outcome]).astype(np.int8).tobytes()
+    return zlib.compress(kinds + b"".join(_fixed(*turn) for turn in zip(turns, readers, strict=True)), 1)
 
 
 def _number(pseudonym: str) -> int:
@@ -63,51 +122,41 @@ def _fixed(said: Predictions, readers: Readers) -> bytes:
     return said.steps.astype(np.int8).tobytes() + said.outcome.astype(np.int8).tobytes() + readers.tobytes()
 
 
-def read_blind(stored: bytes | memoryview | None, released: ReleasedLabels) -> list[Predictions]:
-    """The labellings that `packed_blind` made: the first, second … one of every trajectory that has so
-    many."""
-    if not stored:
-        return []
-    numbers = np.frombuffer(zlib.decompress(bytes(stored)), dtype=np.int8)
-    steps, records = released.n_steps, released.n_records
-    rows = numbers.reshape(-1, steps + 2 * records)
-    none = np.zeros(records, dtype=bool)
-    return [
-        Predictions(row[:steps], row[steps : steps + records], row[steps + records :] != 0, none)
-        for row in rows
-    ]
-
-
-def read_readers(stored: bytes | memoryview | None, released: ReleasedLabels) -> list[Readers]:
-    """The reader of every trajectory in each of these labellings, (R,): the number of their pseudonym, 0 for
-    nobody."""
-    if not stored:
-        return []
-    numbers = np.frombuffer(zlib.decompress(bytes(stored)), dtype=np.uint8)
-    rows = numbers.reshape(-1, released.n_steps + 2 * released.n_records)
-    return list(rows[:, released.n_steps + released.n_records :])
-
-
 def human_scores(
-    released: ReleasedLabels, turns: Sequence[Predictions], chosen: BoolArray
+    released: ReleasedLabels, found: BlindLabellings, chosen: BoolArray, *, decisions: bool = True
 ) -> tuple[Scores, int] | None:
     """The figures over the `chosen` records (R,), and of how many labellings they are made; None without one.
+    `decisions`: what an adjudicator decided stands in the place of the other's label.
 
-    Intervals are over tasks, as those of models; `n` counts every labelling.
+    Each labelling is held against that of every other reader who labelled all of the trajectory. Intervals
+    are over tasks, as those of models; `n` counts every comparison.
     """
-    if not turns:
-        return None
-    mask = chosen & turns[0].there
-    if not mask.any():
-        return None
     sums = np.zeros((released.n_tasks, COLUMNS))
-    labellings = 0
-    for said in turns:
-        present = mask & said.there
-        labellings += int(present.sum())
+    counted = np.zeros((len(found.turns), released.n_records), dtype=bool)
+    references = [_reference(released, one, found.decided, decisions) for one in found.turns]
+    for own, other in permutations(range(len(found.turns)), 2):
+        said, (reference, complete) = found.turns[own], references[other]
+        present = chosen & said.there & complete
+        counted[own] |= present
         if present.any():
-            own = task_sums(released.only(present), said.only(released, present))
-            sums[np.unique(released.task[present])] += own
-    part = released.only(mask)
-    pooled = sums[np.unique(released.task[mask])][None]
-    return of_sums(part, [turns[0].only(released, mask)], pooled)[0], labellings
+            earned = task_sums(reference.only(present), said.only(released, present))
+            sums[np.unique(released.task[present])] += earned
+    every = counted.any(axis=0)
+    if not every.any():
+        return None
+    pooled = sums[np.unique(released.task[every])][None]
+    scores = of_sums(released.only(every), [found.turns[0].only(released, every)], pooled)[0]
+    return scores, int(counted.sum())
+
+
+def _reference(
+    released: ReleasedLabels, other: Predictions, decided: Decided, decisions: bool
+) -> tuple[ReleasedLabels, BoolArray]:
+    """What a reader is held against, and the records (R,) of which nothing of it is missing."""
+    steps, outcome = other.steps.astype(np.int64), other.outcome.astype(np.int64)
+    if decisions:
+        steps = np.where(decided.steps, released.value, steps)
+        outcome = np.where(decided.outcome, released.outcome, outcome)
+    lacking = np.bincount(released.record[steps == MISSING], minlength=released.n_records)
+    complete = other.there & (lacking == 0) & (outcome != MISSING)
+    return replace(released, value=steps, outcome=outcome), complete

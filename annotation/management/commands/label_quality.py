@@ -8,6 +8,13 @@ from annotation.policies import OPERATOR
 from annotation.reports.quality.label_audit import AuditReport
 from annotation.reports.quality.label_quality import LabelQuality, as_json, label_quality
 
+READERS = {
+    "step_accuracy": "StepAcc",
+    "first_error_accuracy": "FirstErrAcc",
+    "exact_match": "exact match",
+    "outcome_accuracy": "outcome",
+}
+
 
 class Command(OperatorCommand):
     help = "How many of a project's labels can be wrong, from the newest audit, and what people say twice."
@@ -33,6 +40,9 @@ class Command(OperatorCommand):
     def _write(self, quality: LabelQuality) -> None:
         if quality.audit is not None:
             self._certificate(quality.audit)
+            self.stdout.write("readers of the audit, against the consensus")
+            for name, measure in quality.readers.items():
+                self.stdout.write(f"  {READERS[name]:<18} {measure_text(measure)}")
         for retest in quality.retests:
             who = retest.name or "all annotators"
             self.stdout.write(f"{who}, labelled twice (n = {retest.agreement.n:,})")

@@ -11,6 +11,7 @@ import numpy as np
 from annotation.core.figures.measure import Measure
 from annotation.core.kinds import Feature, available
 from annotation.core.scoring.benchmark import Composition, composition, pearson
+from annotation.core.scoring.blind import BlindLabellings
 from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.labels import ReleasedLabels
 from annotation.core.scoring.planning import Plan, plan
@@ -92,7 +93,8 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
         ]
         r = pearson([point.step_accuracy for point in points], [point.other for point in points])
         relations.append(FigureRelation(name, tuple(points), r))
-    found_plan = plan(board.released, [one.said for one in whole], board.turns or [])
+    blind = board.blind or BlindLabellings.none(board.released)
+    found_plan = plan(board.released, [one.said for one in whole], blind.turns)
     names = () if found_plan is None else tuple(whole[at].name for at in found_plan.models)
     said = [one.said for one in whole]
     return Benchmark(
@@ -101,7 +103,7 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
         found_plan,
         names,
         tuple(one.name for one in whole),
-        tuple(by_reader(board.released, said, board.turns or [], board.readers or [])),
+        tuple(by_reader(board.released, said, blind.turns, blind.readers)),
         tuple(_shifts(release, board.released, whole)),
         board.released.kind.has(Feature.SEQUENCE),
     )

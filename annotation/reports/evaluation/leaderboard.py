@@ -15,7 +15,7 @@ from annotation.core.figures.measure import FloatArray
 from annotation.core.kinds import Feature, available
 from annotation.core.releases.statistics import ModelSuccess, model_successes
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
-from annotation.core.scoring.blind import human_scores
+from annotation.core.scoring.blind import BlindLabellings, human_scores
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.core.scoring.labels import BoolArray
@@ -24,7 +24,7 @@ from annotation.core.scoring.scores import STEP_ACCURACY, estimated, of_sums
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 
-from .leaderboard_entries import HUMAN, STACKED, LeaderboardEntry, entries
+from .leaderboard_entries import BY_OTHERS, HUMAN, STACKED, LeaderboardEntry, entries
 from .outside_numbers import (
     OutsideCorrelation,
     OutsideNumbers,
@@ -144,7 +144,8 @@ class ModelPair:
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
     """`models` by StepAcc, the best first; `stacked`, the judge made of all of them; `human`, made of so many
-    blind `labellings`, where two people labelled blind; `baselines` in the order of BASELINES; `seen`: the
+    blind `labellings`, where two people labelled blind, and `by_others`, the same by others' labels alone,
+    where an adjudicator decided any (core.scoring.blind); `baselines` in the order of BASELINES; `seen`: the
     prediction sets of judges whose suggestions annotators had seen, by pk; `pairs` of the models that predict
     something of every subset, from 20 tasks on. `pending`: something that is fitted is not there
     yet. `human_known`: it has been looked up whether two people labelled blind. `outside`: numbers of models
@@ -156,6 +157,7 @@ class Leaderboard:
     models: tuple[LeaderboardRow, ...]
     stacked: LeaderboardRow | None
     human: LeaderboardRow | None
+    by_others: LeaderboardRow | None
     labellings: int
     baselines: tuple[LeaderboardRow, ...]
     pairs: tuple[ModelPair, ...]
@@ -188,7 +190,7 @@ class Leaderboard:
     @property
     def rows(self) -> tuple[LeaderboardRow, ...]:
         """All of them."""
-        between = [row for row in (self.stacked, self.human) if row is not None]
+        between = [row for row in (self.stacked, self.human, self.by_others) if row is not None]
         return (*self.models, *between, *self.baselines)
 
 
@@ -236,12 +238,12 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
         released.subsets,
         tuple(models),
         next((row for row in rows if row.row is None and row.name == STACKED), None),
-        *_human(released, found.turns),
+        *_human(released, found.blind),
         tuple(row for row in rows if row.row is None and row.name != STACKED),
         _pairs(released, found.models, counted.sums),
         seen_sets(release, [row.row for row in models if row.row is not None]),
         found.pending,
-        found.turns is not None,
+        found.blind is not None,
         outside_numbers(release),
         model_successes(released) if released.kind.has(Feature.RUNS) else (),
         powered_board(
@@ -277,21 +279,32 @@ def _row(
 
 
 def _human(
-    released: ReleasedLabels, turns: Sequence[Predictions] | None
+    released: ReleasedLabels, found: BlindLabellings | None
+) -> tuple[LeaderboardRow | None, LeaderboardRow | None, int]:
+    """The rows of the blind human, which are never ranked: with decisions, and by others' labels alone, where
+    that is not the same; and of how many labellings they are made."""
+    if found is None:
+        return None, None, 0
+    decided = found.decided.steps.any() or found.decided.outcome.any()
+    row, labellings = _human_row(released, found, HUMAN, decisions=True)
+    alone = _human_row(released, found, BY_OTHERS, decisions=False)[0] if decided else None
+    return row, alone, labellings
+
+
+def _human_row(
+    released: ReleasedLabels, found: BlindLabellings, name: str, *, decisions: bool
 ) -> tuple[LeaderboardRow | None, int]:
-    """The row of the blind human, which is never ranked, and of how many labellings it is made."""
-    turns = turns or ()
-    whole = human_scores(released, turns, np.ones(released.n_records, dtype=bool))
+    everywhere = np.ones(released.n_records, dtype=bool)
+    whole = human_scores(released, found, everywhere, decisions=decisions)
     if whole is None:
         return None, 0
-    by_subset = {
-        name: human_scores(released, turns, released.subset == place)
-        for place, name in enumerate(released.subsets)
-    }
-    cells = {name: LeaderboardCell(found[0], {}) for name, found in by_subset.items() if found is not None}
-    return LeaderboardRow(
-        HUMAN, None, LeaderboardCell(whole[0], {}), cells, len(cells) == len(released.subsets), None
-    ), whole[1]
+    cells = {}
+    for place, subset in enumerate(released.subsets):
+        part = human_scores(released, found, released.subset == place, decisions=decisions)
+        if part is not None:
+            cells[subset] = LeaderboardCell(part[0], {})
+    all_subsets = len(cells) == len(released.subsets)
+    return LeaderboardRow(name, None, LeaderboardCell(whole[0], {}), cells, all_subsets, None), whole[1]
 
 
 def _best_first(row: LeaderboardRow) -> tuple[float, str]:
@@ -401,6 +414,7 @@ def as_json(board: Leaderboard) -> dict[str, Any]:
         "stacked": None if board.stacked is None else board.stacked.as_json(),
         "baselines": [row.as_json() for row in board.baselines],
         "blind_human": None if human is None else {**human.as_json(), "labellings": board.labellings},
+        "blind_human_by_others": None if board.by_others is None else board.by_others.as_json(),
         "pending": board.pending,
         "pairs": [pair.as_json() for pair in board.pairs],
         "prediction_powered": board.powered.as_json(),

@@ -7,7 +7,7 @@ from typing import Final
 
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.scoring import Predictions, ReleasedLabels
-from annotation.core.scoring.blind import Readers, read_blind, read_readers
+from annotation.core.scoring.blind import BlindLabellings
 from annotation.core.scoring.fitted import read
 from annotation.core.scoring.labels import always_plus, majority
 from annotation.models import PredictionSet, Release
@@ -19,6 +19,7 @@ MAJORITY: Final = "majority"
 TRAINED: Final = "trained_baseline"
 STACKED: Final = "stacked"
 HUMAN: Final = "blind_human"
+BY_OTHERS: Final = "blind_human_by_others"
 BASELINES: Final[dict[str, Translatable]] = {
     ALWAYS_PLUS: translatable("Always +1"),
     MAJORITY: translatable("The commonest label"),
@@ -28,6 +29,7 @@ TITLES: Final[dict[str, Translatable]] = {
     **BASELINES,
     STACKED: translatable("All models, stacked"),
     HUMAN: translatable("Blind human"),
+    BY_OTHERS: translatable("Blind human, by others’ labels alone"),
 }
 """The rows that are no models, by name."""
 
@@ -47,16 +49,15 @@ class LeaderboardEntry:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardEntries:
-    """`models` by name, then `others`: the stacked judge and the baselines. `turns`: the blind labellings
-    (core.scoring.blind), None as long as nobody has looked for them; `readers`: who gave each. `pending`:
-    something is still to be fitted. `unlabelled`: the unlabelled part, None likewise."""
+    """`models` by name, then `others`: the stacked judge and the baselines. `blind`: the blind labellings,
+    None as long as nobody has looked for them. `pending`: something is still to be fitted. `unlabelled`: the
+    unlabelled part, None likewise."""
 
     released: ReleasedLabels
     models: list[LeaderboardEntry]
     others: list[LeaderboardEntry]
-    turns: list[Predictions] | None
+    blind: BlindLabellings | None
     pending: bool
-    readers: list[Readers] | None = None
     unlabelled: ReleasedLabels | None = None
 
 
@@ -90,10 +91,10 @@ def entries(release: Release) -> LeaderboardEntries:
         None in (index.baseline, index.stacked, index.blind, index.unlabelled)
         or any(None in (row.recalibrated, row.powered) for row in rows)
     )
-    turns = None if index.blind is None else read_blind(index.blind, released)
-    # before this method, nobody's number was kept
-    readers = read_readers(index.blind, released) if turns is not None and index.fitted else None
-    return LeaderboardEntries(released, models, others, turns, pending, readers, index.unlabelled)
+    # what an older method has packed reads otherwise
+    known = index.fitted and index.blind is not None
+    blind = BlindLabellings.unpacked(index.blind, released) if known else None
+    return LeaderboardEntries(released, models, others, blind, pending, index.unlabelled)
 
 
 def _covered(released: ReleasedLabels, said: Predictions) -> frozenset[int]:

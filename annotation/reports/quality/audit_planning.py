@@ -52,12 +52,12 @@ def plan(*, viewer: Actor, project: m.Project, wished: float, mixed: bool = True
     steps = drawable(project)
     expected = expected_wrong(project) if mixed else {}
     mixed = any(expected.get(pk, 0) > 0 for pk in steps)
-    heaviest_draw = heaviest(steps, chances(steps, expected)) if mixed else None
+    heaviest_draw = heaviest(steps, chances(steps, expected)) if mixed else 1.0
     error = wished * LITTLE
     return AuditPlan(
         wished=wished,
-        draws=draws_needed(wished, mixed=mixed, heaviest=heaviest_draw),
-        draws_with_errors=draws_needed(wished, error=error, mixed=mixed, heaviest=heaviest_draw),
+        draws=draws_needed(wished, heaviest=heaviest_draw),
+        draws_with_errors=draws_needed(wished, error=error, heaviest=heaviest_draw),
         error=error,
         mixed=mixed,
     )

@@ -83,8 +83,7 @@ def audit_report(*, viewer: Actor, audit: m.LabelAudit) -> AuditReport:
         steps=steps,
         corrected=whole["corrected"] or 0,
         audited_steps=whole["done_steps"] or 0,
-        mixed=audit.mixed,
-        heaviest=max(1.0, whole["heaviest"] / steps) if audit.mixed else None,
+        heaviest=max(1.0, whole["heaviest"] / steps) if audit.mixed else 1.0,
     )
     outcomes = m.AuditRuling.objects.filter(
         audited__audit=audit, audited__state=AuditedState.DONE, step__isnull=True

@@ -24,6 +24,7 @@ from annotation.models.blindness import BLIND_VALUE
 from annotation.policies import Actor, require
 
 from .label_audit import AuditReport, audit_report, certificate_json, newest_audit, progress_json
+from .reader_scores import reader_scores
 
 FEWEST: Final = 30
 """Of fewer labels nothing is said of a person."""
@@ -71,11 +72,13 @@ class PersonsConfusion:
 
 @dataclass(frozen=True, slots=True)
 class LabelQuality:
-    """The data of the page, the API and `label_quality --json`. `audit` is None before the first one; of what
-    is resolved there are `resolved` trajectories with `steps` steps."""
+    """The data of the page, the API and `label_quality --json`. `audit` is None before the first one;
+    `readers` is what its readers earn against the consensus, by figure; of what is resolved there are
+    `resolved` trajectories with `steps` steps."""
 
     project: m.Project
     audit: AuditReport | None
+    readers: dict[str, Measure]
     retest: RetestCounts
     resolved: int
     steps: int
@@ -84,7 +87,7 @@ class LabelQuality:
 
 
 def label_quality(*, viewer: Actor, project: m.Project) -> LabelQuality:
-    """For admins. At most thirteen queries and those of the permission, however much there is."""
+    """For admins. At most eighteen queries and those of the permission, however much there is."""
     require(viewer, "rechecks.view", project)
     newest = newest_audit(project)
     resolved = m.Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED)
@@ -96,6 +99,7 @@ def label_quality(*, viewer: Actor, project: m.Project) -> LabelQuality:
     return LabelQuality(
         project=project,
         audit=audit_report(viewer=viewer, audit=newest) if newest is not None else None,
+        readers=reader_scores(newest) if newest is not None else {},
         retest=_retest_counts(project),
         resolved=size["n"],
         steps=size["steps"] or 0,
@@ -196,6 +200,7 @@ def as_json(found: LabelQuality) -> dict[str, Any]:
         "project": found.project.slug,
         **certificate_json(found.audit),
         "progress": progress_json(found.audit) if found.audit is not None else None,
+        "readers": {name: one.as_json() for name, one in found.readers.items()},
         "retest": {**asdict(found.retest), "waiting": found.retest.waiting},
         "resolved": {"trajectories": found.resolved, "steps": found.steps},
         "retests": [

@@ -135,7 +135,7 @@ def _fit(release_id: uuid.UUID) -> None:
     if outline.unlabelled is None:
         keep_unlabelled(release, released)
     keep_outline(release)  # with the answers that best-of-N counts
-    if outline.blind is None:
+    if anew or outline.blind is None:
         blind = packed_blind(released, report.records(release))
         ReleaseOutline.objects.filter(release=release).update(blind=blind)
     if anew or outline.baseline is None:

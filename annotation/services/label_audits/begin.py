@@ -38,11 +38,11 @@ def begin_audit(
 ) -> LabelAudit:
     """Draw trajectories among all that are resolved, and ask two readers for each.
 
-    With `mixed`, half of the chance of a trajectory goes by the steps that stacked judges expect to be wrong
-    (core.audits.drawing); without, or where no judges are stacked, by its steps alone. `wished` is the share
-    of wrong steps that the audit is to stay below, `draws` how many are drawn first (core.audits.planning
-    says how many that takes). Raises Invalid for either out of range, Conflict (codes "running", "nothing")
-    while another audit runs, and when nothing is resolved.
+    With `mixed`, a tenth of the chance of a trajectory goes by the steps that stacked judges expect to be
+    wrong (core.audits.drawing); without, or where no judges are stacked, by its steps alone. `wished` is the
+    share of wrong steps that the audit is to stay below, `draws` how many are drawn first
+    (core.audits.planning says how many that takes). Raises Invalid for either out of range, Conflict (codes
+    "running", "nothing") while another audit runs, and when nothing is resolved.
     """
     require(actor, "label_audit.change", project)
     if not 0 < wished < 1:

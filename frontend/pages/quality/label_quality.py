@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from annotation.core.scoring.figures import FIGURES
 from annotation.core.vocabulary import SIGNS, VALUES
+from annotation.language import translated
 from annotation.models import AuditRuling
 from annotation.reports.agreement.report import kappa
 from annotation.reports.quality import label_audit
@@ -47,6 +49,23 @@ def _strata(found: label_audit.AuditReport) -> Table:
     rows = list(found.certificate.strata.items())
     foot = [_("A draw that has not come back counts as wholly wrong.")]
     return Table(columns, rows, labelledby="strata", title=_("Draws by stratum"), foot=foot)
+
+
+def _readers(quality: report.LabelQuality) -> Table:
+    """The human ceiling: readers had no part in the consensus that they are held against."""
+    columns = [
+        Column("figure", _("Figure"), lambda row: translated(FIGURES[row[0]].title)),
+        figure_column("value", _("Readers"), itemgetter(1), is_share=True, why=True),
+        Column("n", _("of"), lambda row: row[1].n, look="number"),
+    ]
+    foot = [
+        _(
+            "What people earn against a consensus that they had no part in: each reading beside the "
+            "consensus as it stands, over the trajectories that came back, each in proportion to its chance."
+        )
+    ]
+    rows = list(quality.readers.items())
+    return Table(columns, rows, labelledby="readers", title=_("Readers against the consensus"), foot=foot)
 
 
 def _corrections(opened: ProjectPage, found: label_audit.AuditReport) -> Table:
@@ -130,6 +149,7 @@ def page(
         more=more or MoreForm(),
         strata=_strata(found) if found is not None else None,
         corrections=corrections,
+        readers=_readers(quality) if found is not None else None,
         retests=_retests(opened, quality),
         people=[_person(person) for person in quality.people],
         values=VALUES,

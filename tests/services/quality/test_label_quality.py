@@ -117,7 +117,7 @@ def test_page_says_how_many_draws_a_bound_takes_and_begins_the_audit(third: Cast
     assert "Begin an audit" in client.get(address).content.decode()
 
     planned = client.get(address, {"wished": "1", "mixed": "0"}).content.decode()
-    assert f"{draws_needed(0.01, mixed=False)} draws prove it, if nothing is wrong." in planned
+    assert f"{draws_needed(0.01)} draws prove it, if nothing is wrong." in planned
     refused = client.post(f"{address}audits/", {"wished": "1", "mixed": "1", "draws": "6000"})
     assert refused.status_code == 400 and not LabelAudit.objects.exists()
     client.post(f"{address}audits/", {"wished": "20", "mixed": "1", "draws": "40"})
