@@ -9,6 +9,7 @@ has the table). An audit of 300 draws then proves what it can. Without the publi
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -62,15 +63,14 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
     seeds = range(QUICK_PROJECTS if quick else PROJECTS)
     rows = []
     for error, harder in product(ERRORS, HARDER):
-        found = {f"{first}": [] for first in core.FITTED_AT} | {UNTIL: [], AFTER: []}
+        found: dict[str, list[Found]] = defaultdict(list)
         for seed in seeds:
             for first in core.FITTED_AT:
                 found[f"{first}"].append(project(known, judges, first, error, harder, seed))
             until, after = refitted(more, judges_of_more, error, harder, seed)
             found[UNTIL].append(until)
             found[AFTER].append(after)
-        for first, each in found.items():
-            rows.append(_row(report, first, error, harder, each))
+        rows += [_row(report, what, error, harder, each) for what, each in found.items()]
         say(f"second_person: people err on {error:.1%} × {harder} simulated")
     table(
         "One person beside judges",

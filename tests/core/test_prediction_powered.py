@@ -65,7 +65,7 @@ def test_without_weight_they_are_the_classical_figures_with_their_intervals() ->
     own = said.only(released.joined(more), np.arange(240) < 40)
     sums = task_sums(released, own)
     for name, one in figures(released, more, said, stack).items():
-        plain = powered(replace(one, b=0.0, of_b=np.zeros_like(one.of_b)), share=True)
+        plain = powered(replace(one, b=0.0, of_b=np.zeros_like(one.of_b)), share=True, fewest=20)
         (classical,) = estimated(released, sums[None], [name])[name].measures(FIGURES[name].n(sums.sum(0)))
         assert plain.value == pytest.approx(classical.value), name
         assert classical.ends == pytest.approx([plain.interval.low, plain.interval.high], abs=1e-9), name
@@ -77,7 +77,10 @@ def test_a_stack_that_knows_makes_labels_worth_more_and_does_not_move_the_figure
     the contrary of most labels costs nothing but the gain."""
     for sure, gains in ((0.9, 2.0), (0.1, 0.9)):
         found = [
-            {name: powered(one, share=True) for name, one in figures(*study(seed, sure=sure)).items()}
+            {
+                name: powered(one, share=True, fewest=20)
+                for name, one in figures(*study(seed, sure=sure)).items()
+            }
             for seed in range(60)
         ]
         for name in COLUMNS:
@@ -117,7 +120,7 @@ def test_unlabelled_trajectories_of_peoples_tasks_count_with_these() -> None:
     shared = replace(more, task=np.concatenate([np.arange(40), more.task[40:] - 40]))
     one = figures(released, shared, said, stack)["step_accuracy"]
     assert one.tasks == 40 and len(one.stratum) == 40 + 160
-    assert powered(one, share=True).worth is not None
+    assert powered(one, share=True, fewest=20).worth is not None
 
 
 def test_the_unlabelled_part_of_a_subset_without_peoples_labels_plays_no_part() -> None:
@@ -130,9 +133,9 @@ def test_the_unlabelled_part_of_a_subset_without_peoples_labels_plays_no_part() 
 
 def test_a_model_differs_from_itself_by_nothing_and_few_tasks_have_no_interval() -> None:
     one = figures(*study(7, tasks=40))["exact_match"]
-    same = powered(one.less(one), share=False)
+    same = powered(one.less(one), share=False, fewest=20)
     assert (same.value, same.interval.low) == (0, None)
-    few = powered(figures(*study(8, tasks=18))["exact_match"], share=True)
+    few = powered(figures(*study(8, tasks=18))["exact_match"], share=True, fewest=20)
     assert few.interval.low is None and "20" in few.interval.reason and few.worth is None
     assert few.as_json()["interval"] is None and few.as_json()["tasks"] == 18
 

@@ -9,6 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Exposure, PredictionSet, Trajectory
+from annotation.reports.evaluation import powered_board
 from annotation.reports.evaluation.leaderboard import ModelPair
 from annotation.services import evaluate
 from annotation.services import release as service
@@ -276,7 +277,9 @@ def test_pairs_that_do_not_hold_with_so_many_wrong_labels_are_grey():
     assert not found.holds and found.pair.low == pytest.approx(0.1)
 
 
-def test_figures_with_judges_labels_are_a_choice_with_what_they_are_worth_and_no_rank(browse, cast, at, text):
+def test_figures_with_judges_labels_are_a_choice_with_what_they_are_worth_and_no_rank(
+    browse, cast, at, text, monkeypatch
+):
     rows = make_resolved_tasks(cast, tasks=22, spare=20)
     judges = [make_imported_judge(cast.project, name) for name in ("One", "Two")]
     for place, row in enumerate(rows):
@@ -304,6 +307,8 @@ def test_figures_with_judges_labels_are_a_choice_with_what_they_are_worth_and_no
     client, address = browse("judith"), at("leaderboard", "bench", "1.0")
     assert "they are being worked out" in text(client.get(address + "?powered=1"))
     evaluate.fit_release(release_id=made.pk)
+    assert "at least 50 tasks with people’s labels" in text(client.get(address + "?powered=1"))
+    monkeypatch.setattr(powered_board, "FEWEST_TASKS", 20)
     page = text(client.get(address + "?powered=1"))
     assert "Trajectories in the unlabelled part of this release: 20." in page
     assert "22 tasks, worth" in page and "Sage&lt;b&gt;" in page

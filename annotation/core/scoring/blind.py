@@ -109,8 +109,9 @@ def packed_blind(released: ReleasedLabels, records: Iterable[Mapping[str, Any]])
             readers[number][place] = min(_number(one["annotator"]), MOST_READERS + 1)
     if not turns:
         return b""
-    kinds = np.concatenate([decided.steps, decided.outcome]).astype(np.int8).tobytes()
-    return zlib.compress(kinds + b"".join(_fixed(*turn) for turn in zip(turns, readers, strict=True)), 1)
+    rulings = np.concatenate([decided.steps, decided.outcome]).astype(np.int8).tobytes()
+    given_by = (_fixed(*turn) for turn in zip(turns, readers, strict=True))
+    return zlib.compress(rulings + b"".join(given_by), 1)
 
 
 def _number(pseudonym: str) -> int:
@@ -141,7 +142,7 @@ def human_scores(
         if present.any():
             earned = task_sums(reference.only(present), said.only(released, present))
             sums[np.unique(released.task[present])] += earned
-    every = counted.any(axis=0)
+    every = np.logical_or.reduce(counted, axis=0)
     if not every.any():
         return None
     pooled = sums[np.unique(released.task[every])][None]

@@ -53,7 +53,7 @@ COLUMNS: Final = (
     "outcome_accuracy",
 )
 """The figures that are made this way, in the order of the columns of sums."""
-FEWEST_TASKS: Final = 20
+FEWEST_TASKS: Final = 50
 FEWEST_OF_DIFFERENCES: Final = 100
 """Of fewer tasks that people have labelled there is no interval (docs/scoring.md, "Prediction-powered
 figures")."""
@@ -252,7 +252,7 @@ def components(name: str, true: TaskSums, soft: SoftSums, subset: IntArray) -> C
     )
 
 
-def powered(found: Components, *, share: bool, fewest: int = FEWEST_TASKS) -> Powered:
+def powered(found: Components, *, share: bool, fewest: int) -> Powered:
     """The figure at the λ of the smallest variance; `share`: it lies in 0 … 1, a difference in −1 … 1. Of
     fewer than `fewest` of people's tasks there is no interval."""
     n = found.tasks

@@ -14,6 +14,7 @@ from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.prediction_powered import (
     COLUMNS,
     FEWEST_OF_DIFFERENCES,
+    FEWEST_TASKS,
     Components,
     Powered,
     SoftSums,
@@ -93,7 +94,7 @@ def powered_board(
     rows = [
         PoweredRow(
             row.model,
-            {name: powered(one, share=True) for name, one in found[row.model].items()},
+            {name: powered(one, share=True, fewest=FEWEST_TASKS) for name, one in found[row.model].items()},
             "" if found[row.model] else NOT_READ if row.powered is None else NOT_ALL,
         )
         for row, _said in models

@@ -45,7 +45,7 @@ def reader_scores(audit: m.LabelAudit) -> dict[str, Measure]:
     known, steps = _consensus(audit, rows)
     said = _readings(audit, known, steps, [row[0] for row in rows])
     alone = replace(known, task=np.arange(known.n_records))
-    counted = sum(task_sums(alone, one) * one.there[:, None] for one in said)
+    counted = np.sum([task_sums(alone, one) * one.there[:, None] for one in said], axis=0)
     weights = np.array([times / chance for *_row, chance, times in rows])
     sums = np.zeros((1, known.n_tasks, counted.shape[1]))
     np.add.at(sums[0], known.task, counted * weights[:, None] / weights.mean())

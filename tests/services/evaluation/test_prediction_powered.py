@@ -9,6 +9,7 @@ import pytest
 from annotation.core.errors import Invalid
 from annotation.models import Judge, PredictionSet, Release, ReleaseOutline, Trajectory
 from annotation.policies import OPERATOR
+from annotation.reports.evaluation import powered_board
 from annotation.reports.evaluation.leaderboard import as_json, leaderboard
 from annotation.services import evaluate
 from tests.fixtures.judges import make_imported_judge
@@ -84,7 +85,7 @@ def test_no_part_where_the_queue_was_put_in_an_order_of_disagreement(
 
 
 def test_model_that_predicts_both_parts_has_figures_worth_more_labels(
-    cast: Cast, rows: list[Trajectory]
+    cast: Cast, rows: list[Trajectory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = freeze(cast.project)
     half = 2 * TASKS
@@ -99,7 +100,10 @@ def test_model_that_predicts_both_parts_has_figures_worth_more_labels(
     assert PredictionSet.objects.get().record_count == half
     found, reason = figures(made, "Sage")
     assert reason == "" and len(found) == 5
-    one = found["step_accuracy"]
+    few = found["step_accuracy"]
+    assert few["interval"] is None and "at least 50 tasks" in few["interval_reason"]
+    monkeypatch.setattr(powered_board, "FEWEST_TASKS", 20)
+    one = figures(made, "Sage")[0]["step_accuracy"]
     assert (
         one["classical"] == pytest.approx(128 / 132)
         and one["interval"][0] < one["value"] < one["interval"][1]
