@@ -18,6 +18,7 @@ from django.db.models import Count
 from annotation import models as m
 from annotation.core.figures.measure import Measure
 from annotation.core.i18n import translatable
+from annotation.core.kinds import available
 from annotation.core.rechecks.sampling import READERS
 from annotation.core.scoring.counts import task_sums
 from annotation.core.scoring.figures import FIGURES
@@ -34,14 +35,15 @@ TOO_FEW: Final = translatable("too few: the audit has fewer than 20 trajectories
 
 
 def reader_scores(audit: m.LabelAudit) -> dict[str, Measure]:
-    """StepAcc and the like of the readers, by name, over the trajectories whose audit is done, with intervals
-    over tasks; n counts both readers. Five queries."""
+    """StepAcc and the like of the readers, by name, as far as the kind of project has them, over the
+    trajectories whose audit is done, with intervals over tasks; n counts both readers. Five queries."""
+    figures = {name: one for name, one in available(audit.project.of_kind, FIGURES).items() if name in SHOWN}
     done = m.AuditedTrajectory.objects.filter(audit=audit, state=AuditedState.DONE, **RESOLVED_STILL)
     columns = ("trajectory", "trajectory__task", "trajectory__subset", "chance")
     counted_draws = done.annotate(times=Count("draws")).order_by("trajectory")
     rows = list(counted_draws.values_list(*columns, "times"))
     if len(rows) < FEWEST:
-        return dict.fromkeys(SHOWN, Measure(None, len(rows), TOO_FEW))
+        return dict.fromkeys(figures, Measure(None, len(rows), TOO_FEW))
     known, steps = _consensus(audit, rows)
     said = _readings(audit, known, steps, [row[0] for row in rows])
     alone = replace(known, task=np.arange(known.n_records))
@@ -49,8 +51,8 @@ def reader_scores(audit: m.LabelAudit) -> dict[str, Measure]:
     weights = np.array([times / chance for *_row, chance, times in rows])
     sums = np.zeros((1, known.n_tasks, counted.shape[1]))
     np.add.at(sums[0], known.task, counted * weights[:, None] / weights.mean())
-    found = estimated(known, sums, SHOWN)
-    return {name: found[name].measures(FIGURES[name].n(counted.sum(axis=0)))[0] for name in SHOWN}
+    found, totals = estimated(known, sums, figures), counted.sum(axis=0)
+    return {name: found[name].measures(one.n(totals))[0] for name, one in figures.items()}
 
 
 def _consensus(audit: m.LabelAudit, rows: list[tuple[Any, ...]]) -> tuple[ReleasedLabels, dict[int, int]]:
@@ -64,7 +66,9 @@ def _consensus(audit: m.LabelAudit, rows: list[tuple[Any, ...]]) -> tuple[Releas
     known = ReleasedLabels.of_steps(subset, task, record, np.array([row[2] for row in found]))
     outcomes = dict(m.OutcomeConsensus.objects.filter(**of).values_list("trajectory", "value"))
     outcome = np.array([outcomes[row[0]] for row in rows])
-    return replace(known, outcome=outcome), {row[1]: at for at, row in enumerate(found)}
+    return replace(known, outcome=outcome, kind=audit.project.of_kind), {
+        row[1]: at for at, row in enumerate(found)
+    }
 
 
 def _readings(
