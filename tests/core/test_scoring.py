@@ -440,6 +440,7 @@ def test_ranks_of_equal_models_overlap_and_a_worse_one_is_behind(published: Path
         assert found[0] == found[3], f"{name}: equal models have equal ranks"
     first, _, third, _ = ranked(released, models, "step_accuracy")
     assert third == Rank((4, 4), (4, 4)) and first is not None and first.alone[1] == 3
+    assert third.together_in_words == "4" and first.alone_in_words.endswith("–3")
 
 
 @pytest.mark.published

@@ -76,9 +76,24 @@ class Rank:
     alone: tuple[int, int]
     together: tuple[int, int]
 
+    @property
+    def alone_in_words(self) -> str:
+        """The ranks pair by pair, for people: "2–4", or "3"."""
+        return _written(self.alone)
+
+    @property
+    def together_in_words(self) -> str:
+        """The ranks for all pairs at once, for people: "2–4", or "3"."""
+        return _written(self.together)
+
     def as_json(self) -> dict[str, Any]:
         """Both ranks."""
         return {"pairwise": list(self.alone), "simultaneous": list(self.together)}
+
+
+def _written(ranks: tuple[int, int]) -> str:
+    best, worst = ranks
+    return str(best) if best == worst else f"{best}–{worst}"
 
 
 def differences(found: Estimates) -> ModelDifferences:

@@ -79,7 +79,7 @@ class Command(OperatorCommand):
             self.stdout.write(f"  {part}")
         for name, title in _shown(cell):
             rank = cell.ranks.get(name)
-            places = "" if rank is None else f"  rank {rank.together[0]}–{rank.together[1]}"
+            places = "" if rank is None else f"  rank {rank.together_in_words}"
             self.stdout.write(f"    {title:<12}{measure_text(cell.scores.figures[name])}{places}")
 
 

@@ -162,7 +162,7 @@ def _board(board: Leaderboard, *, ranked: bool) -> Table:
 
     def rank(row: LeaderboardRow) -> str | None:
         rank = row.overall.ranks.get(COLUMNS[0])
-        return "–".join(map(str, rank.together)) if rank else None
+        return rank.together_in_words if rank else None
 
     def column(name: str) -> Column:
         def measure(row: LeaderboardRow) -> Measure:
