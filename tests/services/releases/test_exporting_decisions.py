@@ -87,6 +87,12 @@ def test_datasets_reads_pairs_and_preferences_offline(
     assert [row["chosen"][0]["role"] for row in preferences] == ["assistant"] * 3
     (pairs,) = load("huggingface").values()
     assert [(row["chosen_label"], row["rejected_label"]) for row in pairs] == [(1, -1)] * 3
+    card = (tmp_path / "huggingface" / "README.md").read_text("utf-8")
+    assert 'json.loads(row["history"])' in card
+    names: dict[str, Any] = {}
+    code = card.split("```python\n")[1].split("```")[0]
+    exec(code.replace('"."', repr(str(tmp_path / "huggingface"))), names)
+    assert names["chosen"]["role"] == names["rejected"]["role"] == "assistant"
     written = list(rows(tmp_path / "trl_preference"))
     assert [json.loads(row["chosen"])["content"] for row in pairs] == [
         row["chosen"][0]["content"] for row in written

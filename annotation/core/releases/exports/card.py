@@ -143,7 +143,8 @@ def _loading(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]
     yield ""
     yield "In the folder that holds this file:"
     yield ""
-    for title, code in options.format.snippets(example.config, example.split):
+    snippets = example.table.snippets or options.format.snippets
+    for title, code in snippets(example.config, example.split):
         yield f"{title}:"
         yield ""
         yield "```python"

@@ -158,6 +158,11 @@ def _interval(measure: Mapping[str, Any]) -> str:
     return f"{interval[0]:.4f} to {interval[1]:.4f}"
 
 
+def _example(names: Sequence[str]) -> str:
+    """The column that shows how JSON is read: the messages where there are any."""
+    return "messages" if "messages" in names or not names else names[0]
+
+
 def columns_table(files: Sequence[DataFile]) -> Iterator[str]:
     """The content of each column, and the way to read JSON in one."""
     yield "## Columns"
@@ -180,14 +185,13 @@ def columns_table(files: Sequence[DataFile]) -> Iterator[str]:
         yield ""
         return
     json_columns = [
-        f"`{column.name}`"
-        for column in (files[0].table.columns if files else ())
-        if column.kind is CellKind.JSON
+        column.name for column in (files[0].table.columns if files else ()) if column.kind is CellKind.JSON
     ]
+    names = ", ".join(f"`{name}`" for name in json_columns)
     yield (
-        f"{', '.join(json_columns)} hold one JSON value each, as its shape varies from record to record: "
-        '`json.loads(row["messages"])` gives back exactly what was frozen. Where a value does not fit its '
-        "column (a text with lone surrogates, an integer beyond 64 bits), the column holds a text with "
-        "U+FFFD or null, and `other` has the exact value under the column’s name."
+        f"{names} hold one JSON value each, as its shape varies from record to record: "
+        f'`json.loads(row["{_example(json_columns)}"])` gives back exactly what was frozen. Where a value '
+        "does not fit its column (a text with lone surrogates, an integer beyond 64 bits), the column holds "
+        "a text with U+FFFD or null, and `other` has the exact value under the column’s name."
     )
     yield ""

@@ -27,7 +27,7 @@ class ExportTable:
 
     `labels` is the column of the labels of steps, "" where rows have none. A `blind` table is written on
     request only, one that `needs` a feature only of projects that have it. `lines`: in place of Parquet it is
-    JSON Lines.
+    JSON Lines. `snippets`: its own ways to be loaded, in place of the format's.
     """
 
     folder: str
@@ -37,6 +37,7 @@ class ExportTable:
     blind: bool = False
     lines: bool = False
     needs: Feature | None = None
+    snippets: Callable[[str, str], Iterator[tuple[str, str]]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

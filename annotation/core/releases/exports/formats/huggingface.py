@@ -25,7 +25,7 @@ from .columns import (
     Row,
     json_text,
 )
-from .pairs import PAIR_COLUMNS, pair_rows
+from .pairs import PAIR_COLUMNS, pair_rows, pair_snippets
 from .protocols import step_values
 
 _COLUMNS: Final = (
@@ -130,7 +130,7 @@ HUGGINGFACE: Final = ExportFormat(
     options=("split", "seed", "protocol", "blind_labels"),
     tables=(
         ExportTable("data", _COLUMNS, trajectory_rows, needs=Feature.RUNS),
-        ExportTable("data", PAIR_COLUMNS, pair_rows, labels="", needs=Feature.PAIRS),
+        ExportTable("data", PAIR_COLUMNS, pair_rows, labels="", needs=Feature.PAIRS, snippets=pair_snippets),
         ExportTable("blind_labels", _BLIND_COLUMNS, blind_rows, blind=True),
     ),
     labels=(*LABELS, ("no label", None)),

@@ -14,7 +14,7 @@ from annotation.core.trajectories.messages import as_in_chat, normalise
 from annotation.core.trajectories.trajectory import step_indexes
 
 from ..split import TRAIN
-from .base import ExportFormat, ExportOptions, ExportTable
+from .base import ExportFormat, ExportOptions, ExportTable, dataset_snippets
 from .columns import OTHER, RECORD_ID, SUBSET, TASK_KEY, TOOLS, CellKind, Cells, ExportColumn, Row, json_text
 
 _TASK: Final = ExportColumn("task", CellKind.TEXT, "the task; its pairs belong together")
@@ -83,6 +83,19 @@ def history_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The history of a decision in the roles of a chat."""
     messages = record["messages"]
     return as_in_chat(messages[: min(step_indexes(messages), default=len(messages))])
+
+
+def pair_snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
+    """Ways to load a configuration of `pair_rows`."""
+    yield (
+        "datasets",
+        "import json\n\n"
+        "from datasets import load_dataset\n\n"
+        f'pairs = load_dataset(".", "{config}", split="{split}")\n'
+        'history = json.loads(pairs[0]["history"])\n'
+        'chosen, rejected = json.loads(pairs[0]["chosen"]), json.loads(pairs[0]["rejected"])',
+    )
+    yield from dataset_snippets(config, split)
 
 
 def toolprmbench_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterator[Row]:
