@@ -11,7 +11,7 @@ from annotation.models import Label, PredictionSet
 from annotation.policies import OPERATOR
 from annotation.reports.agreement.report import agreement, as_json
 from annotation.reports.evaluation.leaderboard import leaderboard
-from annotation.services import suggest
+from annotation.services import evaluate, suggest
 from annotation.services.release import verify, verify_export
 from tests import people
 from tests.callers import Caller
@@ -27,9 +27,9 @@ LACKING = "A project of decisions has no"
 
 @shared_rows
 def cast():
-    """A project of three decisions, one of which is unanimous and one disputed."""
-    made = make_decisions_cast(3)
-    for values in ((1, -1), (-1, -1)):
+    """A project of four decisions, two of which are unanimous and one disputed."""
+    made = make_decisions_cast(4)
+    for values in ((1, -1), (1, -1), (-1, -1)):
         people.label_next(made.ann, made.project, values)
         people.label_next(made.ben, made.project, (1, -1))
     return made
@@ -37,10 +37,10 @@ def cast():
 
 @shared_rows
 def frozen(cast):
-    """A release of the unanimous one, of which a model predicts both options."""
+    """A release of the unanimous ones, all of whose options a model calls right."""
     made = freeze(cast.project)
-    record = cast.project.trajectories.get(state="unanimous").record_id
-    bring(cast, made, line(labels={"3": 1, "4": 1}, record_id=record))
+    records = made.records.values_list("record_id", flat=True)
+    bring(cast, made, *(line(labels={"3": 1, "4": 1}, record_id=record) for record in records))
     return made
 
 
@@ -86,15 +86,18 @@ def test_release_of_decisions_says_so_and_is_verified_and_exported_without_step_
 
 def test_figures_of_decisions_need_no_sequence(cast, frozen):
     found = as_json(agreement(viewer=cast.admin, project=cast.project))["overall"]
-    assert found["n"] == 4 and found["first_errors"] is None and "onset_kappa" not in found["figures"]
-    scores = leaderboard(actor=cast.admin, release=frozen).models[0].overall
+    assert found["n"] == 6 and found["first_errors"] is None and "onset_kappa" not in found["figures"]
+    evaluate.fit_release(release_id=frozen.pk)
+    board = leaderboard(actor=cast.admin, release=frozen)
+    assert {row.name for row in board.baselines} == {"always_plus_one", "majority"} and not board.pending
+    scores = board.models[0].overall
     assert scores.scores.figures["exact_match"].value == 0
     assert scores.scores.figures["step_accuracy"].value == 0.5
     assert not [name for name in (*scores.scores.figures, *scores.ranks) if "first_error" in name]
 
 
 def test_what_decisions_lack_is_refused_in_a_sentence(browse, cast, frozen, at, text):
-    row = cast.project.trajectories.get(state="unanimous")
+    row = cast.project.trajectories.filter(state="unanimous")[0]
     client, api = browse("admin"), Caller(cast.admin)
     for address in (
         at("release-best-of-n", "bench", "1.0"),
@@ -130,7 +133,7 @@ def test_pages_of_decisions_leave_out_what_they_lack_and_say_what_labels_mean(br
             ("release-benchmark", ("1.0",)),
             ("release", ("1.0",)),
             ("judges", ()),
-            ("trajectory", (cast.project.trajectories.get(state="unanimous").pk,)),
+            ("trajectory", (cast.project.trajectories.filter(state="unanimous")[0].pk,)),
             ("project-settings", ()),
             ("adjudication-queue", ()),
         )

@@ -22,6 +22,7 @@ from annotation import dispatch
 from annotation.core.baseline.features import step_features
 from annotation.core.baseline.training import TrainingExample, task_of, unseen_labels
 from annotation.core.judging import JudgeInput
+from annotation.core.kinds import Feature
 from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.scoring.blind import packed_blind
 from annotation.core.scoring.fitted import kept
@@ -190,7 +191,10 @@ def _write(
 
 def _baseline(release: Release, released: ReleasedLabels) -> Predictions | None:
     """Predictions of the baseline for every step, trained on the records of the other tasks; None where it
-    cannot be trained: on fewer than two tasks, or where a record's labels are not of its steps."""
+    cannot be trained: on fewer than two tasks, where a record's labels are not of its steps, or where the
+    kind of project has none."""
+    if not released.kind.has(Feature.BASELINE):
+        return None
     examples = []
     for place, record in enumerate(report.records(release)):
         material = JudgeInput.of(record)
