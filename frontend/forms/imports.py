@@ -11,8 +11,9 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import Invalid
+from annotation.core.kinds import ProjectKind
 from annotation.core.label_files import MAX_FILE
-from annotation.importers import FORMATS
+from annotation.importers import FORMATS, kind_of
 from annotation.importers.options import ReadOptions
 from annotation.language import translated
 from annotation.services.label.uploads import MAX_NAME
@@ -65,9 +66,13 @@ class ImportForm(forms.Form):
         help_text=_("Otherwise such records are refused. A record that has labels is never replaced."),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, kind: ProjectKind, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        formats = [(name, translated(importer.title)) for name, importer in FORMATS.items()]
+        formats = [
+            (name, translated(importer.title))
+            for name, importer in FORMATS.items()
+            if kind_of(importer) == kind
+        ]
         self.fields["format"].choices = [("", _("Detect automatically")), *formats]  # type: ignore[attr-defined]
 
     def clean_policy_models(self) -> dict[int, str]:

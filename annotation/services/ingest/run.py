@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, ImportRefused, TristepError
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.file_errors import FileErrors
+from annotation.core.kinds import Feature
 from annotation.core.label_files import LABEL_FORMAT
 from annotation.core.vocabulary import ImportState
 from annotation.importers import RecordError, by_name
@@ -223,6 +224,7 @@ def _publish(source: ImportFile, tally: ImportTally, actor: Actor) -> None:
         with transaction.atomic():
             # N cannot change between the counting of free slots and the rows' appearance.
             project = Project.objects.select_for_update(no_key=True).get(pk=source.project_id)
+            propagates = project.of_kind.has(Feature.PROPAGATION)
             lease.renew(source, source.size)
             lease.mine(source).update(
                 state=ImportState.PUBLISHED,
@@ -230,7 +232,7 @@ def _publish(source: ImportFile, tally: ImportTally, actor: Actor) -> None:
                 unchanged_count=tally.unchanged,
                 replaced_count=len(tally.replaced),
                 step_count=tally.steps,
-                standalone_turns_count=tally.standalone_turns,
+                standalone_turns_count=tally.standalone_turns if propagates else 0,
                 notes=dict(tally.notes),
                 left_out=sorted(tally.left_out),
                 lease_until=None,

@@ -147,8 +147,8 @@ def imports(request: HttpRequest, slug: str) -> HttpResponseBase:
     """
     opened = open_project(request, slug, IMPORTS_VERB)
     if request.method == "GET":
-        return _page(opened, ImportForm())
-    form = ImportForm(request.POST, request.FILES)
+        return _page(opened, ImportForm(kind=opened.project.of_kind))
+    form = ImportForm(request.POST, request.FILES, kind=opened.project.of_kind)
     queued: list[ImportFile] = []
     if form.is_valid():
         for file in form.cleaned_data["file"]:
