@@ -26,21 +26,28 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Model
 from django.utils import timezone
 
 from annotation.core.errors import ImportRefused
 from annotation.models import (
     Adjudication,
+    AdminRemark,
+    ApiToken,
     Assignment,
     AuditedTrajectory,
     Comment,
     Discussion,
+    Example,
     Freeze,
     ImportFile,
+    Invitation,
     Judge,
     JudgeAnswer,
+    LabelAudit,
     Membership,
     Notice,
+    PredictionSet,
     Step,
     Subset,
     SuggestedLabel,
@@ -91,6 +98,31 @@ PLACES = (
     *("seen", "held", "left", "returned", "free", "audited"),
 )
 ORDINALS = ("first", "second")
+# the table of each id that addresses need
+TABLES: dict[str, type[Model]] = {
+    "sample": WorkshopSample,
+    **dict.fromkeys(("judge", "judge-server"), Judge),
+    "run": SuggestionRun,
+    **dict.fromkeys(("case", "decided"), Adjudication),
+    "audit-case": AuditedTrajectory,
+    "label-audit": LabelAudit,
+    "discussion": Discussion,
+    "comment": Comment,
+    "example": Example,
+    **dict.fromkeys(("remark", "remark-dispute"), AdminRemark),
+    "notice": Notice,
+    "invitation": Invitation,
+    "predictions": PredictionSet,
+    "import": ImportFile,
+    "freeze": Freeze,
+    "token": ApiToken,
+    "ann": User,
+    **dict.fromkeys(("ann-shared", "ann-dispute", "ben-shared", "ben-theirs", "admin-seen"), Assignment),
+    **dict.fromkeys(("cleo-agreed", "cleo-returned", "rita-held", "emil-left"), Assignment),
+    "member": Membership,
+    "subset": Subset,
+    "tag": Tag,
+}
 
 
 @dataclass(frozen=True)
@@ -241,6 +273,7 @@ def make_world() -> World:
         "subset": Subset.objects.get(name="tiny"),
         "tag": Tag.objects.earliest("pk"),
     }
+    assert {name: type(row) for name, row in rows.items()} == TABLES
     return World(
         cast=cast,
         at=at,
