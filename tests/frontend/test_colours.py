@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 import pytest
@@ -27,6 +27,9 @@ TEXT = [
 ]
 # edges of fields, and dots between words
 DRAWN = {("line-strong", "page"), ("line-strong", "raised")}
+# grounds that no words stand on
+WITHOUT_WORDS = {".swatch", ".mark__shape", ".stats", ".trend__band", ".values input", ".run-strip input"}
+PSEUDO = re.compile(r"::(before|after|backdrop|[\w-]*progress-(bar|value))$")
 # Found words are marked as with a marker, and paper is white.
 OWN_COLOURS = {"print.css", "text.css", "tokens.css"}
 
@@ -83,3 +86,68 @@ def test_colours_are_tokens() -> None:
         assert path.name in OWN_COLOURS or not re.findall(r"#[0-9a-f]{3,8}\b|rgb\(|hsl\(", rules), path.name
         inks = set(re.findall(r"(?<![\w-])color: var\(--([\w-]+)", rules))
         assert inks <= {over for over, _ in {*TEXT, *DRAWN}}, path.name
+
+
+def rules() -> Iterator[tuple[str, list[str], str]]:
+    """Each rule of the style sheets in our colours: its name, selectors and declarations."""
+    for path in sorted(CSS.glob("*.css")):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+        for selectors, body in (
+            re.findall(r"([^{}]+)\{([^{}]*)\}", text) if path.name not in OWN_COLOURS else ()
+        ):
+            named = [one.strip() for one in re.sub(r"\([^()]*\)", "()", selectors).split(",\n")]
+            yield f"{path.name}: {' '.join(selectors.split())}", named, body
+
+
+def has_words(selectors: list[str]) -> bool:
+    return not all(one in WITHOUT_WORDS or PSEUDO.search(one) for one in selectors)
+
+
+def mixed(over: str, share: float, under: str) -> list[str]:
+    """Both sides of `color-mix(in srgb, over share, under)`."""
+    return [
+        "#"
+        + "".join(
+            f"{round(int(a[at : at + 2], 16) * share + int(b[at : at + 2], 16) * (1 - share)):02x}"
+            for at in (1, 3, 5)
+        )
+        for a, b in zip(LIGHT_DARK[over], LIGHT_DARK[under], strict=True)
+    ]
+
+
+def test_words_stand_on_grounds_that_were_computed() -> None:
+    """A rule that fills its ground says the ink too, unless every ink does there; an ink that is made for a
+    filled ground comes with it."""
+    seen = 0
+    for name, selectors, body in rules():
+        inks = re.findall(r"(?<![\w-])color: var\(--([\w-]+)\)", body)
+        grounds = re.findall(r"background(?:-color)?: var\(--([\w-]+)\)", body)
+        if grounds and grounds[-1] not in SURFACES and has_words(selectors):
+            assert [(ink, grounds[-1]) for ink in inks[-1:]] in ([pair] for pair in TEXT), name
+            seen += 1
+        if inks and inks[-1] not in INKS and has_words(selectors):
+            assert (inks[-1], *grounds[-1:]) in TEXT, name
+    assert seen > 3
+
+
+def test_contrast_on_mixed_grounds_suffices() -> None:
+    seen = 0
+    for name, _selectors, body in rules():
+        for over, share, under in re.findall(
+            r"background: color-mix\(in srgb, var\(--([\w-]+)\) (\d+)%, var\(--([\w-]+)\)\)", body
+        ):
+            grounds = mixed(over, int(share) / 100, under)
+            inks = INKS if int(share) < 50 else [ink for ink, filled in TEXT if filled == over][:1]
+            for ink in inks:
+                pairs = zip(LIGHT_DARK[ink], grounds, strict=True)
+                assert min(contrast(*pair) for pair in pairs) >= 4.5, (name, ink)
+            seen += 1
+        assert not re.search(r"(?<![\w-])color: color-mix", body), name
+    assert seen
+
+
+def test_words_are_not_faded() -> None:
+    """Only what cannot be used is, which WCAG exempts."""
+    for name, selectors, body in rules():
+        for opacity in re.findall(r"opacity: ([\d.]+)", body):
+            assert opacity == "1" or ":disabled" in name or not has_words(selectors), name
