@@ -18,6 +18,7 @@ from tests.browser.server import Server, Site
 from tests.browser.visitors import sign_in
 from tests.browser.workbench import seen
 from tests.chromium import Visitor, arrivals, fits_the_window
+from tests.databases import copy_migrated
 from tests.people import jsonl, make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -52,9 +53,13 @@ def values(pressed: Pressed) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The product as `make run DEMO=0` starts it: one administrator, and nothing else."""
-    server = Server(tmp_path_factory.mktemp("empty") / "data", program=("-m", "config.serve", "--no-demo"))
+def empty(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Site]:
+    """The product as `make run DEMO=0` starts it: one administrator, and nothing else. Its database is
+    migrated already, for from nothing the server with the demo migrates."""
+    data = tmp_path_factory.mktemp("empty") / "data"
+    data.mkdir()
+    copy_migrated(data / "db.sqlite3")
+    server = Server(data, program=("-m", "config.serve", "--no-demo"))
     yield server.ready()
     server.stop()
 
