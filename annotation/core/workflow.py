@@ -95,7 +95,8 @@ SUGGESTION_ITEM: Final[Mapping[SuggestionItemState, frozenset[SuggestionItemStat
 RECHECK: Final[Mapping[RecheckState, frozenset[RecheckState]]] = {
     RecheckState.WAITING: frozenset({RecheckState.CLAIMED}),
     RecheckState.CLAIMED: frozenset({RecheckState.DONE, RecheckState.WAITING}),
-    RecheckState.DONE: frozenset(),
+    # its annotator reopens it
+    RecheckState.DONE: frozenset({RecheckState.CLAIMED}),
 }
 
 LABEL_AUDIT: Final[Mapping[LabelAuditState, frozenset[LabelAuditState]]] = {

@@ -8,13 +8,19 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, Min, OuterRef, Q
 from django.utils import timezone
 
 from annotation.core.errors import StaleState
 from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
-from annotation.core.vocabulary import RESOLVED, LabelAuditState, RecheckKind, RecheckState
+from annotation.core.vocabulary import (
+    RESOLVED,
+    AssignmentState,
+    LabelAuditState,
+    RecheckKind,
+    RecheckState,
+)
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -221,3 +227,32 @@ def put_back(*, recheck: int, now: datetime) -> None:
 def finish(*, recheck: int) -> None:
     """Its labels are in."""
     advance(Recheck, recheck, RecheckState.CLAIMED, RecheckState.DONE)
+
+
+def too_late(*, assignment: Assignment, now: datetime) -> bool:
+    """Whether a submitted recheck can no longer be reopened, for a service that holds its trajectory.
+
+    A refusal right after submitting would tell it from the first labels of a trajectory, which can be
+    reopened until another annotator submits. So can a reading, until the other reader submits; and a retest
+    for as long as its annotator's first labels could.
+    """
+    if assignment.project.annotators_per_trajectory == 1:
+        return True
+    recheck = Recheck.objects.get(pk=assignment.recheck_id)
+    if recheck.audited_id is not None:
+        others = Recheck.objects.filter(audited=recheck.audited_id, state=RecheckState.DONE)
+        return others.exclude(pk=recheck.pk).exists()
+    first = Assignment.objects.filter(
+        trajectory=assignment.trajectory_id, state=AssignmentState.SUBMITTED
+    ).aggregate(
+        mine=Min("submitted_at", filter=Q(annotator=assignment.annotator_id)),
+        others=Min("submitted_at", filter=~Q(annotator=assignment.annotator_id)),
+    )
+    if not first["mine"] or not first["others"] or assignment.submitted_at is None:
+        return True
+    return bool(now >= assignment.submitted_at + (first["others"] - first["mine"]))
+
+
+def reopen(*, recheck: int) -> None:
+    """It is being labelled again."""
+    advance(Recheck, recheck, RecheckState.DONE, RecheckState.CLAIMED)

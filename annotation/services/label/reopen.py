@@ -1,4 +1,5 @@
-"""Reopen one's own submission, as long as no other annotator has submitted the trajectory."""
+"""Reopen one's own submission, as long as no other annotator has submitted the trajectory; a recheck, as
+if it were one of the N annotators' (services/rechecks.py)."""
 
 from datetime import datetime
 
@@ -11,7 +12,7 @@ from annotation.core.vocabulary import AssignmentState, SecondReader, Trajectory
 from annotation.models import Assignment, LabelEvent, RelabelRequest, Trajectory, User
 from annotation.policies import require
 
-from .. import assign, audit, claim_expiry
+from .. import assign, audit, claim_expiry, rechecks
 from ..transitions import advance
 
 TOO_LATE = translatable(
@@ -26,8 +27,8 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
     """Open one's own submitted assignment again; recorded in the history and the audit log.
 
     Raises Conflict (code "too_late") once another annotator has submitted, and where judges are the second
-    reader; Denied to whoever has seen others'
-    labels of it meanwhile (an admin may have), StaleState when it is not submitted.
+    reader; Denied to whoever has seen others' labels of it meanwhile (an admin may have), StaleState when it
+    is not submitted.
     """
     require(claim_expiry.hold(actor), "label", assignment)
     # The assignment's row before the trajectory's, as in submitting: else the two could wait for
@@ -38,17 +39,25 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
     )
     if assignment.project.second_reader == SecondReader.JUDGES:
         raise Conflict(FINAL, code="too_late")
-    others = Assignment.objects.filter(trajectory=trajectory, state=AssignmentState.SUBMITTED).exclude(
-        pk=assignment.pk
-    )
-    if trajectory.state != TrajectoryState.LABELLING or others.exists():
+    if _too_late(assignment, trajectory):
         raise Conflict(TOO_LATE, code="too_late")
     if assign.has_seen_labels(actor, trajectory):
         raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
     open_again(assignment, timezone.now())
+    if assignment.recheck_id is not None:
+        rechecks.reopen(recheck=assignment.recheck_id)
     audit.record(actor=actor, verb="assignment.reopen", project=assignment.project, obj=assignment)
     assignment.refresh_from_db()
     return assignment
+
+
+def _too_late(assignment: Assignment, trajectory: Trajectory) -> bool:
+    if assignment.recheck_id is not None:
+        return rechecks.too_late(assignment=assignment, now=timezone.now())
+    others = Assignment.objects.filter(trajectory=trajectory, state=AssignmentState.SUBMITTED).exclude(
+        pk=assignment.pk
+    )
+    return trajectory.state != TrajectoryState.LABELLING or others.exists()
 
 
 def open_again(assignment: Assignment, now: datetime) -> None:

@@ -76,6 +76,8 @@ def _compare(pk: int, now: datetime) -> None:
     row = locked(pk)
     if row.state != AuditedState.READING or row.trajectory.state not in RESOLVED:
         return
+    if row.readings.filter(state=RecheckState.DONE).count() < READERS:
+        return  # one was reopened meanwhile
     labels = audited_labels(row)
     if undecided(row, labels):
         advance(AuditedTrajectory, pk, AuditedState.READING, AuditedState.DECIDING)

@@ -8,6 +8,7 @@ import re
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, Invalid
 from annotation.core.vocabulary import AuditedState, ExposureKind
@@ -21,6 +22,7 @@ from annotation.models import (
     Membership,
     Notice,
     OutcomeConsensus,
+    Project,
     Recheck,
     Trajectory,
 )
@@ -30,7 +32,8 @@ from annotation.reports.quality import reader_scores
 from annotation.reports.quality.audit_planning import plan
 from annotation.reports.quality.audited_labels import to_decide
 from annotation.reports.quality.label_audit import AuditReport, audit_report, certificate_json, corrections
-from annotation.services import adjudicate, assign, exposures, label_audits, projects, release
+from annotation.services import adjudicate, assign, exposures, label, label_audits, projects, release
+from annotation.services.label_audits import comparing
 from annotation.services.label_audits.ruling import StepRuling
 from tests import callers, people
 from tests.callers import signed_in
@@ -69,6 +72,37 @@ def all_agree_but(cast: Cast, values: list[int], *, outcome: int = 1) -> None:
 
 
 # ── Draws and readers ─────────────────────
+@pytest.mark.postgres
+def test_a_reading_is_reopened_like_first_labels_until_the_other_reader_has_submitted(audited: Cast) -> None:
+    auditing.begin(audited)
+    cleo, dora = readers(audited)
+    mine = auditing.read(cleo, audited.project)
+    drawn = AuditedTrajectory.objects.get(trajectory=mine.trajectory_id)
+
+    label.reopen(actor=cleo, assignment=mine)
+    auditing.read(dora, audited.project)
+    auditing.read(dora, audited.project)
+    # as if it had been reopened after the sweep had found both of them done
+    comparing._compare(drawn.pk, timezone.now())
+    drawn.refresh_from_db()
+    assert drawn.state == AuditedState.READING
+
+    label.submit(actor=cleo, assignment=mine)
+    with pytest.raises(Conflict) as refusal:
+        label.reopen(actor=cleo, assignment=mine)
+    assert refusal.value.code == "too_late"
+    assert label_audits.sweep() == 1
+
+
+def test_a_reading_is_final_where_one_person_labels_each_trajectory(audited: Cast) -> None:
+    auditing.begin(audited)
+    mine = auditing.read(audited.cleo, audited.project)
+    Project.objects.filter(pk=audited.project.pk).update(annotators_per_trajectory=1)
+
+    with pytest.raises(Conflict):
+        label.reopen(actor=audited.cleo, assignment=Assignment.stored.get(pk=mine.pk))
+
+
 def test_an_audit_asks_two_readers_who_have_had_nothing_to_do_with_it(audited: Cast) -> None:
     begun = auditing.begin(audited)
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -301,15 +302,29 @@ def test_a_recheck_can_be_taken_back_by_admins_who_do_not_see_what_it_is(
     assert claimed.state == AssignmentState.EXPIRED
 
 
-def test_a_recheck_cannot_be_reopened_like_any_that_others_have_submitted(
-    third: Cast, third_due: Trajectory
+@pytest.mark.parametrize(("who", "hours", "opens"), [("ann", 1, True), ("ann", 3, False), ("ben", 0, False)])
+def test_a_retest_can_be_reopened_for_as_long_as_the_first_labels_could(
+    retest: Cast, retest_due: Trajectory, who: str, hours: int, opens: bool
 ) -> None:
-    done = relabel(third.cleo, third.project)
+    """Ben submitted two hours after ann."""
+    first = Assignment.objects.get(trajectory=retest_due, annotator=retest.ann)
+    Assignment.objects.filter(trajectory=retest_due, annotator=retest.ben).update(
+        submitted_at=first.submitted_at + timedelta(hours=2)
+    )
+    user = getattr(retest, who)
+    done = relabel(user, retest.project)
 
-    with pytest.raises(Conflict) as refusal:
-        label.reopen(actor=third.cleo, assignment=done)
-
-    assert refusal.value.code == "too_late"
+    with time_machine.travel(timezone.now() + timedelta(hours=hours), tick=False):
+        if opens:
+            again = label.reopen(actor=user, assignment=done)
+            assert (again.state, again.recheck.state) == (AssignmentState.OPEN, "claimed")
+            label.submit(actor=user, assignment=again)
+            again.recheck.refresh_from_db()
+            assert again.recheck.state == "done"
+        else:
+            with pytest.raises(Conflict) as refusal:
+                label.reopen(actor=user, assignment=done)
+            assert refusal.value.code == "too_late"
 
 
 # ── Beside another look ───────────────────
