@@ -6,6 +6,7 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils.html import strip_tags
 
 from annotation.core.errors import ImportRefused
 from annotation.core.vocabulary import ImportState
@@ -143,6 +144,18 @@ def test_file_that_waits_for_a_decision_shows_no_progress(browse, at):
     queued = ImportFile.objects.get(filename="other.jsonl")
     assert [part.split('"')[0] for part in page.split('data-job="')[1:]] == [str(queued.pk)]
     assert (page.count(">not imported yet<"), page.count("<progress class=")) == (1, 1)
+
+
+def test_preview_says_the_question_and_whether_there_is_a_reference_answer(browse, at):
+    with_answer, without = people.make_record(0), {**people.make_record(1), "ground_truth": None}
+    for record, answer in ((with_answer, "yes, see below"), (without, "none in the file")):
+        client = browse("admin")
+        url = client.post(
+            at("imports", "bench"), {"file": upload(people.jsonl([record])), "preview": "1"}
+        ).url
+        page = " ".join(strip_tags(client.get(url).content.decode()).split())
+        assert f"Question {record['question']} Policy model" in page
+        assert f"Reference answer {answer}" in page
 
 
 def test_preview_is_no_import_on_the_home_page_and_its_subset_in_no_filter(browse, cast, at, text):
