@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 from django.conf import settings
 from django.db import OperationalError
@@ -105,9 +107,11 @@ def test_failure_that_is_unexpected_is_a_calm_page_without_details(browse, at, t
     [
         (OperationalError("database is locked: too many are writing"), "Too many people are saving", "2"),
         (OperationalError("connection refused"), "The database is not responding", "30"),
+        (OperationalError("database or disk is full"), "disk is full", "30"),
+        (OSError(errno.ENOSPC, "No space left on device"), "disk is full", "30"),
     ],
 )
-def test_failure_of_the_database_asks_to_try_again(
+def test_failure_of_the_database_or_the_disk_asks_to_try_again(
     browse, cast, at, text, monkeypatch, failure, said, seconds
 ):
     def fail(*args: object, **kwargs: object) -> None:
