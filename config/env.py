@@ -18,6 +18,8 @@ from zoneinfo import available_timezones
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+MIN_FREE_BYTES = 256 * 1024**2
+"""The room that the data folder needs, unless TRISTEP_MIN_FREE_BYTES says otherwise."""
 
 # Pragmas of every SQLite connection. WAL lets readers go on while one writes; synchronous=FULL syncs the log
 # at each commit, so that what was acknowledged survives a power cut; recursive_triggers makes INSERT OR

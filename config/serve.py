@@ -2,7 +2,8 @@
 
 It prepares the data folder and the database, starts the embedded broker when REDIS_URL is unset, gunicorn and
 a Celery worker, and stops all of them together: on Ctrl-C or SIGTERM (0), or when one of them dies (1).
-A broker that dies is started again: what is queued lies in its file, and jobs are rows of the database.
+A broker that dies is started again: what is queued lies in its file, and jobs are rows of the database. So is
+a worker that dies because the broker cannot write to a full disk, once there is room.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import fcntl
 import ipaddress
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -28,7 +30,7 @@ from types import FrameType
 
 from config.broker import Broker, BrokerMissing
 from config.children import die_with_parent, spawn, stop
-from config.env import BadEnvironment, Env
+from config.env import MIN_FREE_BYTES, BadEnvironment, Env
 from config.probe import DIRECT
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,12 +48,26 @@ class CannotServe(RuntimeError):
 
 @dataclass
 class Child:
-    """One running part of the server."""
+    """One part of the server, whose output goes to `log`; `waits`: it has ended, and the disk is full."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    command: list[str]
+    environment: Mapping[str, str]
     log: Path
     grace: float
+    process: subprocess.Popen[bytes] = field(init=False)
+    waits: bool = False
+
+    def __post_init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        """Start it; the log of the run before stays beside the new one."""
+        if self.log.exists():
+            self.log.replace(self.log.with_suffix(".previous.log"))
+        with self.log.open("wb") as output:
+            command = [sys.executable, *self.command]
+            self.process = spawn(command, env=self.environment, cwd=ROOT, output=output)
 
 
 @dataclass
@@ -177,21 +193,35 @@ def start(server: Server, environment: Mapping[str, str]) -> None:
     ]
     for name, command, grace in parts:
         log = logs / f"{name.split()[0]}.log"
-        if log.exists():
-            log.replace(log.with_suffix(".previous.log"))
-        with log.open("wb") as output:
-            process = spawn([sys.executable, "-m", *command], env=environment, cwd=ROOT, output=output)
-        server.children.append(Child(name, process, log, grace))
+        server.children.append(Child(name, ["-m", *command], environment, log, grace))
 
 
 def dead(server: Server) -> str | None:
     """A sentence about the first child that is no longer there."""
     for child in server.children:
         if (status := child.process.poll()) is not None:
+            if revived(server, child):
+                continue
             last = child.log.read_text(encoding="utf-8", errors="replace").splitlines()[-8:]
             words = "".join(f"\n  {line[:400]}" for line in last)
             return f"The {child.name} stopped (status {status}); everything else is stopped too.{words}"
     return dead_broker(server)
+
+
+def revived(server: Server, child: Child) -> bool:
+    """Whether the server goes on although this child has ended: a worker, while the disk is full, which
+    /healthz says meanwhile. It is started again when there is room."""
+    least = Env().number("TRISTEP_MIN_FREE_BYTES", MIN_FREE_BYTES, minimum=0)
+    full = shutil.disk_usage(server.data).free < least
+    if child.name != "worker" or not (full or child.waits):
+        return False
+    if full and not child.waits:
+        print("The worker stopped: the disk is full. It is started again when there is room.", flush=True)
+    elif not full:
+        child.start()
+        print("There is room on the disk again: the worker was started again.", flush=True)
+    child.waits = full
+    return True
 
 
 def dead_broker(server: Server) -> str | None:

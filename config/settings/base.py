@@ -21,13 +21,13 @@ DATA_DIR = env.path("TRISTEP_DATA_DIR", BASE_DIR / "var", base=BASE_DIR)
 UPLOAD_DIR = DATA_DIR / "uploads"
 EXPORT_DIR = DATA_DIR / "exports"
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_DIR / "arriving")
+MIN_FREE_BYTES = env.number("TRISTEP_MIN_FREE_BYTES", reading.MIN_FREE_BYTES, minimum=0)
 reading.make_folders("TRISTEP_DATA_DIR", DATA_DIR, UPLOAD_DIR, EXPORT_DIR, Path(FILE_UPLOAD_TEMP_DIR))
 
 # ── Security ──────────────────────────────
 DEBUG = env.flag("TRISTEP_DEBUG")
 SECRET_KEY = env.text("TRISTEP_SECRET_KEY") or reading.secret_key(DATA_DIR / "secret.key")
 # The key that signs releases; the file is made on first use. Beside it, the public keys of before.
-MIN_FREE_BYTES = env.number("TRISTEP_MIN_FREE_BYTES", 256 * 1024**2, minimum=0)
 RELEASE_KEY = env.text("TRISTEP_RELEASE_KEY")
 RELEASE_KEY_FILE = DATA_DIR / "release.key"
 RELEASE_KEYS_DIR = DATA_DIR / "release-keys"

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -133,6 +134,35 @@ def test_serve_names_a_part_that_dies_and_stops_everything(sleeping: Server) -> 
     assert sleeping.process.wait(timeout=60) == 1
     assert "The worker stopped" in sleeping.words()
     assert running(below) == []
+
+
+def test_serve_waits_with_a_worker_that_died_on_a_full_disk_until_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def room(size: int) -> None:
+        monkeypatch.setattr(serve.shutil, "disk_usage", lambda _path: SimpleNamespace(free=size))
+
+    def part(name: str) -> serve.Child:
+        child = serve.Child(name, ["-c", "exit(3)"], os.environ, tmp_path / f"{name}.log", 1)
+        child.process.wait(timeout=60)
+        return child
+
+    served = serve.Server(tmp_path, "127.0.0.1", 1)
+    worker = part("worker")
+    served.children = [worker]
+    ended = worker.process
+    room(0)
+    assert [serve.dead(served), serve.dead(served)] == [None, None]
+    assert capsys.readouterr().out.count("the disk is full") == 1 and worker.process is ended
+
+    room(1 << 40)
+    assert serve.dead(served) is None and worker.process is not ended
+    worker.process.wait(timeout=60)
+    assert "The worker stopped (status 3)" in (serve.dead(served) or "")
+
+    room(0)
+    served.children = [part("web server")]
+    assert "The web server stopped (status 3)" in (serve.dead(served) or "")
 
 
 def test_serve_starts_a_broker_that_dies_again_until_it_dies_too_often(sleeping: Server) -> None:
