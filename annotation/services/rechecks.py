@@ -238,7 +238,8 @@ def too_late(*, assignment: Assignment, now: datetime) -> bool:
     """
     if assignment.project.annotators_per_trajectory == 1:
         return True
-    recheck = Recheck.objects.get(pk=assignment.recheck_id)
+    recheck = assignment.recheck
+    assert recheck is not None
     if recheck.audited_id is not None:
         others = Recheck.objects.filter(audited=recheck.audited_id, state=RecheckState.DONE)
         return others.exclude(pk=recheck.pk).exists()
