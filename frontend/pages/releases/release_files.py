@@ -59,7 +59,7 @@ def files_table(manifest: Mapping[str, Any], address: Callable[[str], str]) -> T
 def files_context(opened: ProjectPage, release: Release, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The context of releases/release_files.html: the files, the form, the snippets."""
     place = (opened.project.slug, release.version)
-    subset = min(manifest["subsets"], default="")
+    subset, kind = min(manifest["subsets"], default=""), opened.project.of_kind
     return {
         "files": files_table(manifest, lambda name: at("release-export", *place, name)),
         "export_form": export_form(opened),
@@ -69,10 +69,12 @@ def files_context(opened: ProjectPage, release: Release, manifest: Mapping[str, 
                 "title": translated(format.title),
                 "rows": [
                     {"title": title, "code": code, "lines": code.count("\n") + 1}
-                    for title, code in format.snippets(subset, format.whole)
+                    for title, code in format.snippets_of(next(iter(format.tables_of(kind)), None))(
+                        subset, format.whole
+                    )
                 ],
             }
             for format in sorted(FORMATS, key=lambda format: not format.options)
-            if opened.project.of_kind.has(format.needs)
+            if kind.has(format.needs)
         ],
     }

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from annotation.core.errors import Conflict
 from annotation.core.jsonio.canonical import canonical_json
-from annotation.models import Release, Trajectory
+from annotation.models import Release, Trajectory, User
 from annotation.services import release
 from annotation.services.release.verify import bodies
 from tests import people
@@ -97,6 +98,15 @@ def test_datasets_reads_pairs_and_preferences_offline(
     assert [json.loads(row["chosen"])["content"] for row in pairs] == [
         row["chosen"][0]["content"] for row in written
     ]
+
+
+def test_page_of_the_release_says_how_pairs_are_loaded(decided: Release) -> None:
+    client = Client()
+    client.force_login(User.objects.get(username="admin"))
+    page = client.get(f"/p/{decided.project.slug}/releases/{decided.version}/").content.decode()
+    assert "Preferences for TRL" in page and "Pairs as ToolPRMBench has them" in page
+    assert "pairs[0][&quot;history&quot;]" in page
+    assert "step_indexes" not in page
 
 
 def test_pairs_are_refused_for_a_project_of_steps(resolved: Cast, tmp_path: Path) -> None:

@@ -143,8 +143,7 @@ def _loading(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str]
     yield ""
     yield "In the folder that holds this file:"
     yield ""
-    snippets = example.table.snippets or options.format.snippets
-    for title, code in snippets(example.config, example.split):
+    for title, code in options.format.snippets_of(example.table)(example.config, example.split):
         yield f"{title}:"
         yield ""
         yield "```python"

@@ -73,7 +73,7 @@ def data_files(subsets: Sequence[str], options: ExportOptions, kind: ProjectKind
     return [
         DataFile(table, subset, split)
         for subset in subsets
-        for table in options.format.tables
-        if (options.blind_labels or not table.blind) and kind.has(table.needs)
+        for table in options.format.tables_of(kind)
+        if options.blind_labels or not table.blind
         for split in splits
     ]

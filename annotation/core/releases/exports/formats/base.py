@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from annotation.core.kinds import Feature
+from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.vocabulary import SIGNS, VALUES
 
 from ..split import TEST
@@ -17,6 +17,9 @@ ZERO_TRUE: Final = "true"
 ZERO_FALSE: Final = "false"
 ZERO_MERGE: Final = "merge"
 ZERO_CUT: Final = "cut"
+Snippets = Callable[[str, str], Iterator[tuple[str, str]]]
+"""Makes (title, code) of each way to load a configuration and split."""
+
 LABELS: Final = tuple((SIGNS[value], value) for value in reversed(VALUES))
 ZEROS: Final = (ZERO_TRUE, ZERO_FALSE, ZERO_MERGE, ZERO_CUT)
 
@@ -37,7 +40,7 @@ class ExportTable:
     blind: bool = False
     lines: bool = False
     needs: Feature | None = None
-    snippets: Callable[[str, str], Iterator[tuple[str, str]]] | None = None
+    snippets: Snippets | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +57,7 @@ class ExportFormat:
 
     name: str
     title: str
-    snippets: Callable[[str, str], Iterator[tuple[str, str]]]
+    snippets: Snippets
     aliases: tuple[str, ...] = ()
     contents: str = "step-level labels"
     options: tuple[str, ...] = ()
@@ -64,6 +67,14 @@ class ExportFormat:
     labels: tuple[tuple[str, Any], ...] = LABELS
     tags: tuple[str, ...] = ()
     about: Callable[[ExportOptions, int], Iterable[str]] = lambda _options, _left_out: ()
+
+    def snippets_of(self, table: ExportTable | None) -> Snippets:
+        """The ways to load a table of this format: the table's own, else the format's."""
+        return (table and table.snippets) or self.snippets
+
+    def tables_of(self, kind: ProjectKind) -> tuple[ExportTable, ...]:
+        """The tables that it has for a kind of projects."""
+        return tuple(table for table in self.tables if kind.has(table.needs))
 
 
 @dataclass(frozen=True, slots=True)
