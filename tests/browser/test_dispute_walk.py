@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Assignment, OutcomeConsensus, Revision, Trajectory
 from tests import people
 from tests.browser.stored import consensus, eventually, submitted_labels
-from tests.browser.workbench import press, ready, submit
+from tests.browser.workbench import home, label_next
 from tests.chromium import fits_the_window
 from tests.people import Cast
 
@@ -19,7 +19,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(trans
 
 SAID = {"ann": ((1, 1, 0, 1), 1), "ben": ((1, -1, -1, 1), -1)}
 """Of four steps the second and the third are disputed, and so is the outcome."""
-KEYS = {1: "1", 0: "0", -1: "-"}
 SIGNS = {1: "+1", 0: "0", -1: "−1"}
 SHOWN = """() => Object.fromEntries([...document.querySelectorAll(".annotator-labels")].map((list) => [
   list.closest("[id]").id,
@@ -29,14 +28,6 @@ SHOWN = """() => Object.fromEntries([...document.querySelectorAll(".annotator-la
 ]))"""
 WHY_ANN = "The second search repeats the first."
 WHY_JUDITH = "Nothing new comes of it."
-
-
-def label_next(page: Page, values: tuple[int, ...], outcome: int) -> None:
-    """Claim the next trajectory, label it whole and submit it."""
-    page.get_by_role("button", name="Label the next one").first.click()
-    ready(page)
-    press(page, *(KEYS[value] for value in values), {1: "Shift+Digit1", -1: "Shift+Minus"}[outcome])
-    submit(page)
 
 
 def test_dispute_is_played_by_three_people_to_its_end(cast: Cast, open_as: Callable) -> None:
@@ -53,7 +44,7 @@ def test_dispute_is_played_by_three_people_to_its_end(cast: Cast, open_as: Calla
 
     expect(judith.get_by_text("No dispute is waiting")).to_be_visible()
     for who, (values, outcome) in SAID.items():
-        label_next(pages[who], values, outcome)
+        label_next(pages[who], (values, outcome))
     submitted = ["submitted", "submitted"]
     eventually(lambda: list(Assignment.objects.values_list("state", flat=True)), submitted)
     blind = eventually(lambda: submitted_labels(*SAID), bool)
@@ -103,10 +94,6 @@ def test_dispute_is_played_by_three_people_to_its_end(cast: Cast, open_as: Calla
 
     check_stored(cast, blind)
     check_pages(pages, letter)
-
-
-def home(page: Page) -> str:
-    return "/".join(page.url.split("/")[:3])
 
 
 def say(page: Page, card: str, text: str) -> None:

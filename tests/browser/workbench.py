@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,9 @@ from tests.people import Cast
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 VALUES = {"plus": 1, "zero": 0, "minus": -1}
+KEYS = {1: "1", 0: "0", -1: "-"}
+OUTCOME_KEYS = {1: "Shift+Digit1", 0: "Shift+Digit0", -1: "Shift+Minus"}
+AT_WORK = "**/bench/work/**"
 NO_ANSWER = "ERR_|Failed to load resource"
 
 
@@ -84,10 +87,29 @@ def note(page: Page, text: str) -> None:
     press(page, "Escape")
 
 
-def submit(page: Page, to: str | Callable[[str], bool] = "**/bench/work/**") -> None:
+def submit(page: Page, to: str | Callable[[str], bool] = AT_WORK) -> None:
     """Submit with the key, and wait for the page that follows."""
     page.keyboard.press("Control+Enter")
     page.wait_for_url(to)
+
+
+def home(page: Page) -> str:
+    """The server that a page is on."""
+    return "/".join(page.url.split("/")[:3])
+
+
+def label_next(
+    page: Page, *said: tuple[Sequence[int], int], look: Callable[[Page], object] = lambda page: None
+) -> None:
+    """Claim the next trajectory and those after it, `look` at each, label it whole, steps and outcome, and
+    submit it."""
+    page.get_by_role("button", name="Label the next one").first.click()
+    for left, (values, outcome) in reversed(list(enumerate(reversed(said)))):
+        ready(page)
+        look(page)
+        press(page, *(KEYS[value] for value in values), OUTCOME_KEYS[outcome])
+        here = page.url
+        submit(page, (lambda url, here=here: "/assignments/" in url and url != here) if left else AT_WORK)
 
 
 CLICK_TO_COME = """() => {

@@ -45,59 +45,25 @@ from annotation.services import (
 )
 from annotation.services.label import import_file
 from tests import people
-from tests.fixtures.judges import make_imported_judge
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
+from tests.services.second_reading import TAUGHT, few_are_enough, look, right, teach, truth
 from tests.suggesting import suggest as suggests
 
 pytestmark = pytest.mark.postgres
 
-TAUGHT, LATER = 24, 8
-TRUTH = ((1, 1, 1, 1), (1, -1, -1, -1))
-"""The labels of three steps and of the outcome, by whether the query is even."""
+LATER = 8
 
 
 @pytest.fixture(autouse=True)
-def few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rule is made from 24 trajectories, and from 30; chance gives none to two people."""
-    monkeypatch.setattr(core, "FITTED_AT", (TAUGHT, TAUGHT + 6))
-    monkeypatch.setattr(core, "ALWAYS_TWO", 0.0)
-
-
-def truth(trajectory: Trajectory) -> tuple[int, ...]:
-    return TRUTH[(trajectory.query_index or 0) % 2]
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_are_enough(monkeypatch)
 
 
 @shared_rows
 def taught(cast: Cast) -> list[Trajectory]:
     """Judges are the second reader of 32 trajectories, of which ann and ben have labelled 24."""
-    values = {"second_reader": "judges", "suggestion_policy": "after_submit", "claim_limit": 100}
-    projects.update_project(actor=OPERATOR, project=cast.project, values={**values, "retest_percent": 0})
-    cast.project.refresh_from_db()
-    records = [people.make_record(query, steps=3) for query in range(TAUGHT + LATER)]
-    rows = people.import_records(cast.project, records)
-    judges = [make_imported_judge(cast.project, f"judge {letter}") for letter in "abc"]
-    for row in rows:
-        for judge in judges:
-            suggests(judge, row, truth(row)[:3], outcome=truth(row)[3])
-    for _ in range(TAUGHT):
-        for user in (cast.ann, cast.ben):
-            right(people.claim(user, cast.project))
-    return rows
-
-
-def right(assignment: Assignment, *, wrong: Iterable[int] = ()) -> Trajectory:
-    """Label as everybody does, but for the steps (from 0) that are `wrong`; and submit."""
-    values = list(truth(assignment.trajectory)[:3])
-    for place in wrong:
-        values[place] = 0
-    people.label_all(assignment, values, outcome=truth(assignment.trajectory)[3])
-    label.submit(actor=assignment.annotator, assignment=assignment)
-    return Trajectory.objects.get(pk=assignment.trajectory_id)
-
-
-def look(cast: Cast) -> None:
-    second_person.look_at(project_id=cast.project.pk)
+    return teach(cast, LATER)
 
 
 def one_places(cast: Cast) -> int:
