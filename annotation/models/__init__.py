@@ -43,7 +43,15 @@ from .projects import (
     Project,
     Subset,
 )
-from .rechecks import AuditDraw, AuditedTrajectory, AuditRuling, LabelAudit, Recheck, Stratum
+from .rechecks import (
+    AuditDraw,
+    AuditedTrajectory,
+    AuditRuling,
+    LabelAudit,
+    Recheck,
+    Stratum,
+    ruling_drafts,
+)
 from .relabel_requests import RelabelRequest
 from .releases import PublicRelease, Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .remarks import AdminRemark
@@ -133,4 +141,5 @@ __all__ = [
     "User",
     "WorkshopSample",
     "all_places_free",
+    "ruling_drafts",
 ]

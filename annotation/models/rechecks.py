@@ -3,7 +3,7 @@ them by chance and decide on them (docs/agreement.md, "Audits")."""
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from annotation.core.vocabulary import (
     VALUES,
@@ -177,7 +177,7 @@ class AuditDraw(models.Model):
 class AuditRuling(models.Model):
     """The decision of an audit's adjudicator on a step, or (`step` null) on the outcome, where a reader and
     the consensus differed. `before` is what the consensus was: where it is another value, it was wrong, and
-    is corrected."""
+    is corrected. While its case is decided, one that was made since the case was taken is a draft."""
 
     audited = models.ForeignKey(
         AuditedTrajectory, on_delete=models.CASCADE, related_name="rulings", db_index=False
@@ -207,6 +207,11 @@ class AuditRuling(models.Model):
 
     def __str__(self) -> str:
         return f"ruling {self.pk}"
+
+
+def ruling_drafts() -> Q:
+    """The condition on rulings that decide nothing yet: their case is open, and they are of who has it."""
+    return Q(audited__state=AuditedState.DECIDING.value, ruled_at__gte=F("audited__taken_at"))
 
 
 class Recheck(models.Model):

@@ -24,6 +24,7 @@ from annotation.models import (
     Adjudication,
     Assignment,
     AuditedTrajectory,
+    AuditRuling,
     CaseEvent,
     Consensus,
     Dispute,
@@ -35,6 +36,7 @@ from annotation.models import (
     SecondPerson,
     Trajectory,
     User,
+    ruling_drafts,
 )
 
 from . import pairing
@@ -176,7 +178,7 @@ def settle_alone(trajectory: Trajectory) -> None:
 
 def unsettle_alone(trajectories: Collection[int]) -> None:
     """Take trajectories that one person's labels settled back to labelling, for services that have locked
-    them. Six statements."""
+    them. Seven statements."""
     _void_audits(trajectories)
     Consensus.objects.filter(trajectory__in=trajectories).delete()
     OutcomeConsensus.objects.filter(trajectory__in=trajectories).delete()
@@ -288,6 +290,7 @@ def correct(
 def _void_audits(trajectories: Collection[int]) -> None:
     """What an audit has compared or decided was about a consensus that is taken back: it is compared anew
     when there is another, and until then counts as not having come back."""
+    AuditRuling.objects.filter(ruling_drafts(), audited__trajectory__in=trajectories).delete()
     AuditedTrajectory.objects.filter(
         trajectory__in=trajectories, state__in=(AuditedState.DECIDING, AuditedState.DONE)
     ).update(state=AuditedState.READING, wrong=None, done_at=None, adjudicator=None, taken_at=None)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.core.errors import Conflict
-from annotation.models import AuditDraw, LabelAudit, Recheck, User
+from annotation.models import AuditDraw, AuditRuling, LabelAudit, Recheck, User
 from annotation.policies import OPERATOR
 from annotation.services import assign, label, label_audits, projects
 from tests import people
@@ -77,6 +77,11 @@ def test_audit_proves_a_bound_after_a_correction(cast: Cast, open_as: Callable) 
     expect(decision.get_by_role("radio")).to_have_count(3)
     decision.locator("label.minus").click()
     judith.get_by_label("Why you decide so").fill("It repeats the question.")
+    judith.get_by_label("Why you decide so").blur()
+    eventually(lambda: AuditRuling.objects.get().note, "It repeats the question.")
+    expect(judith.get_by_text("Saved.", exact=True)).to_be_visible()
+    judith.reload()
+    expect(decision.locator("label.minus input")).to_be_checked()
     judith.get_by_role("button", name="Decide", exact=True).click()
     expect(judith.get_by_text("The case is decided.")).to_be_visible()
     corrected = [(2, -1), (2, 1), (2, 1), (4, 1), (4, 1), (4, 1)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from annotation.core.rechecks.sampling import READERS, fraction
 from annotation.core.resolution import AnnotatorPosition, Resolution
+from annotation.core.text import unescape
 from annotation.core.vocabulary import AssignmentState, ConsensusKind
 from annotation.models import (
     Assignment,
@@ -21,6 +22,7 @@ from annotation.models import (
     OutcomeConsensus,
     OutcomeLabel,
     Step,
+    ruling_drafts,
 )
 from annotation.models.blindness import BLIND_VALUE
 
@@ -74,8 +76,10 @@ def audited_labels(row: AuditedTrajectory) -> AuditedLabels:
 
 def undecided(row: AuditedTrajectory, labels: AuditedLabels) -> list[int | None]:
     """Steps (by pk; None: the outcome) that are still to be decided, in the order of the trajectory. What was
-    decided before the consensus was taken back stays decided. One query."""
-    ruled = set(AuditRuling.objects.filter(audited=row).values_list("step", flat=True))
+    decided before the consensus was taken back stays decided. Two queries."""
+    rulings = AuditRuling.objects.filter(audited=row)
+    drafts = set(rulings.filter(ruling_drafts()).values_list("pk", flat=True))
+    ruled = {step for pk, step in rulings.values_list("pk", "step") if pk not in drafts}
     return [step for step in labels.differing if step not in ruled]
 
 
@@ -101,16 +105,20 @@ def _resolutions(trajectory: int) -> dict[int | None, Resolution]:
 
 @dataclass(frozen=True, slots=True)
 class UnnamedLabels:
-    """The three labels of a step (None: of the outcome) in a drawn order."""
+    """The three labels of a step (None: of the outcome) in a drawn order; and what the adjudicator has chosen
+    so far, if anything, and why."""
 
     step: Step | None
     values: tuple[int, ...]
+    chosen: int | None = None
+    note: str = ""
 
 
 def to_decide(row: AuditedTrajectory) -> list[UnnamedLabels]:
     """What is to be decided of a trajectory, in its order, each step's labels in an order of their own: who
-    had been first would be first again. Six queries."""
+    had been first would be first again. Eight queries."""
     labels = audited_labels(row)
+    kept = {one.step_id: one for one in AuditRuling.objects.filter(ruling_drafts(), audited=row)}
     steps = {step.pk: step for step in Step.objects.filter(trajectory=row.trajectory_id)}
 
     def drawn(step: int | None) -> tuple[int, ...]:
@@ -118,6 +126,9 @@ def to_decide(row: AuditedTrajectory) -> list[UnnamedLabels]:
         places = sorted(range(len(values)), key=lambda at: fraction(row.letter_seed, "label", step or 0, at))
         return tuple(values[at] for at in places)
 
-    return [
-        UnnamedLabels(None if step is None else steps[step], drawn(step)) for step in undecided(row, labels)
-    ]
+    def unnamed(step: int | None) -> UnnamedLabels:
+        place, draft = None if step is None else steps[step], kept.get(step)
+        chosen = (draft.value, unescape(draft.note)) if draft else (None, "")
+        return UnnamedLabels(place, drawn(step), *chosen)
+
+    return [unnamed(step) for step in undecided(row, labels)]

@@ -2,7 +2,7 @@
 
 from .begin import MOST_DRAWS, add_draws, begin_audit, end_audit
 from .comparing import sweep
-from .ruling import decide_case, take_case
+from .ruling import decide_case, keep_rulings, take_case
 
 __all__ = [
     "MOST_DRAWS",
@@ -10,6 +10,7 @@ __all__ = [
     "begin_audit",
     "decide_case",
     "end_audit",
+    "keep_rulings",
     "sweep",
     "take_case",
 ]

@@ -25,6 +25,7 @@ from annotation.models import (
     Exposure,
     Membership,
     Trajectory,
+    ruling_drafts,
 )
 from annotation.policies.label_audits import ONLY_ADJUDICATES
 from annotation.policies.own_consensus import why_no_consensus
@@ -68,7 +69,9 @@ def _free(now: datetime) -> None:
     )
     held = AuditedTrajectory.objects.filter(state=AuditedState.DECIDING, adjudicator__isnull=False)
     unfit = ~Exists(here) | Exists(told) | Q(taken_at__lt=now - HELD_FOR)
-    held.filter(unfit).update(adjudicator=None, taken_at=None)
+    gone = list(held.filter(unfit).values_list("pk", flat=True))
+    AuditRuling.objects.filter(ruling_drafts(), audited__in=gone).delete()
+    held.filter(pk__in=gone).update(adjudicator=None, taken_at=None)
 
 
 def _compare(pk: int, now: datetime) -> None:

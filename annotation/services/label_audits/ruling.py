@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
@@ -9,10 +10,10 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Denied, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import RESOLVED, AuditedState, ExposureKind
-from annotation.models import AuditedTrajectory, AuditRuling, Exposure, Project, Step, User
+from annotation.models import AuditedTrajectory, AuditRuling, Exposure, Project, Step, User, ruling_drafts
 from annotation.policies import require
 from annotation.policies.label_audits import own_case, takeable
-from annotation.reports.quality.audited_labels import audited_labels, undecided
+from annotation.reports.quality.audited_labels import AuditedLabels, audited_labels, undecided
 
 from .. import audit as audit_log
 from .. import claim_expiry, exposures
@@ -53,6 +54,16 @@ def take_case(*, actor: User, project: Project) -> AuditedTrajectory:
 
 
 @transaction.atomic
+def keep_rulings(
+    *, actor: User, audited: AuditedTrajectory, rulings: Mapping[int | None, StepRuling]
+) -> None:
+    """Keep what the actor has chosen in their case so far, in place of what was kept before. It decides
+    nothing, and is gone with the case. Raises what `decide_case` raises but for "incomplete"."""
+    case = _own_case(actor, audited, rulings)
+    _write(case, actor)
+
+
+@transaction.atomic
 def decide_case(
     *, actor: User, audited: AuditedTrajectory, rulings: Mapping[int | None, StepRuling]
 ) -> AuditedTrajectory:
@@ -63,6 +74,25 @@ def decide_case(
     is not to be decided), Denied when it is not the actor's case (any more), and (code "exposed") to who has
     seen the consensus meanwhile.
     """
+    case = _own_case(actor, audited, rulings)
+    _refuse_incomplete(case.missing, case.row)
+    finish(case.row, case.labels, _write(case, actor))
+    audit_log.record(actor=actor, verb="label_audit.decide", project=audited.audit.project, obj=case.row)
+    case.row.refresh_from_db()
+    return case.row
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One's own case, locked, with what was said of its steps (by pk), and those of which nothing was."""
+
+    row: AuditedTrajectory
+    labels: AuditedLabels
+    rulings: Mapping[int | None, StepRuling]
+    missing: set[int | None]
+
+
+def _own_case(actor: User, audited: AuditedTrajectory, rulings: Mapping[int | None, StepRuling]) -> _Case:
     require(actor, "adjudicate", audited.audit.project)
     row = locked(audited.pk)
     if row.state != AuditedState.DECIDING or row.adjudicator_id != actor.pk:
@@ -86,24 +116,26 @@ def decide_case(
             raise Invalid(message, fields={"message_index": message})
         checked_value(ruling.value)
         by_step[step] = ruling
-    _refuse_incomplete(open_ones - set(by_step), row)
+    return _Case(row, labels, by_step, open_ones - set(by_step))
+
+
+def _write(case: _Case, actor: User) -> datetime:
+    """Store what was said of a case in place of its draft; when."""
     now = timezone.now()
+    AuditRuling.objects.filter(ruling_drafts(), audited=case.row).delete()
     AuditRuling.objects.bulk_create(
         AuditRuling(
-            audited=row,
+            audited=case.row,
             step_id=step,
-            before=labels.consensus[step].value,
+            before=case.labels.consensus[step].value,
             value=ruling.value,
             note=checked_note(ruling.note),
             ruled_by=actor,
             ruled_at=now,
         )
-        for step, ruling in by_step.items()
+        for step, ruling in case.rulings.items()
     )
-    finish(row, labels, now)
-    audit_log.record(actor=actor, verb="label_audit.decide", project=audited.audit.project, obj=row)
-    row.refresh_from_db()
-    return row
+    return now
 
 
 def _refuse_incomplete(missing: set[int | None], row: AuditedTrajectory) -> None:

@@ -20,7 +20,7 @@ from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.i18n import translatable
 from annotation.core.label_files import MAX_REQUEST
 from annotation.core.scoring.figures import FIGURES, RANKED
-from annotation.core.scoring.prediction_powered import COLUMNS
+from annotation.core.scoring.prediction_powered import COLUMNS, Powered
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.language import translated
 from annotation.models import Release, User
@@ -222,14 +222,22 @@ def powered_of(board: report.Leaderboard) -> dict[str, Any]:
     """The prediction-powered figures, and the differences of neighbours by StepAcc."""
     found = board.powered
     names = [row.model for row in found.rows if row.figures]
-    by_models = {pair.models: pair for pair in found.pairs}
+    by_models = {pair.models: pair.figures for pair in found.pairs}
+    pairs = [(pair, by_models[pair]) for pair in pairwise(names)]
     return {
         "records": found.records,
         "reason": found.reason,
         "figures": [FIGURES[name] for name in COLUMNS if name in board.figures],
-        "rows": found.rows,
-        "pairs": [by_models[pair] for pair in pairwise(names)],
+        "rows": [{"names": [row.model], "figures": row.figures, "reason": row.reason} for row in found.rows],
+        "pairs": [
+            {"names": pair, "figures": figures, "reason": _no_interval(figures.get("step_accuracy"))}
+            for pair, figures in pairs
+        ],
     }
+
+
+def _no_interval(one: Powered | None) -> str | None:
+    return one.interval.reason if one is not None and one.interval is not None else None
 
 
 def outside_of(

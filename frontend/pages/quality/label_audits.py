@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -112,7 +112,8 @@ def take(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @never_cache
 def case(request: HttpRequest, pk: int) -> HttpResponse:
-    """One's own case of an audit: three unnamed labels of each step to decide, and the trajectory."""
+    """One's own case of an audit: three unnamed labels of each step to decide, and the trajectory. What is
+    chosen is kept as one goes (`keep`; scripts get JSON), and decides nothing before all is sent."""
     rows = AuditedTrajectory.objects.select_related(
         "audit__project", "trajectory__project", "trajectory__subset", "trajectory__task"
     )
@@ -121,11 +122,17 @@ def case(request: HttpRequest, pk: int) -> HttpResponse:
     unnamed = to_decide(row)
     refusal, status = "", 200
     if request.method == "POST":
+        keep, by_script = "keep" in request.POST, not request.accepts("text/html")
+        act = label_audits.keep_rulings if keep else label_audits.decide_case
         try:
-            label_audits.decide_case(actor=opened.user, audited=row, rulings=_rulings(request, unnamed))
+            act(actor=opened.user, audited=row, rulings=_rulings(request, unnamed))
         except (Conflict, Invalid) as error:
             refusal, status = translated(error.message), status_of(error)
+            if by_script:
+                return JsonResponse({"error": {"message": refusal}}, status=status)
         else:
+            if keep:
+                return JsonResponse({}) if by_script else redirect("frontend:audit-case", row.pk)
             messages.success(request, _("The case is decided."))
             return redirect("frontend:adjudication-queue", opened.project.slug)
     shown = side_by_side.plain(actor=opened.user, trajectory=row.trajectory)
@@ -149,15 +156,23 @@ def _key(unnamed: UnnamedLabels) -> str:
     return "outcome" if unnamed.step is None else str(unnamed.step.message_index)
 
 
+def _sent(request: HttpRequest, key: str) -> tuple[int | None, str]:
+    """The value that was chosen of a step or the outcome, and why."""
+    value = request.POST.get(f"value-{key}", "")
+    known = {str(number): number for number, _kind in VALUES}
+    return known.get(value), request.POST.get(f"note-{key}", "").replace("\r\n", "\n")
+
+
 def _line(request: HttpRequest, unnamed: UnnamedLabels) -> dict[str, object]:
     key, step = _key(unnamed), unnamed.step
+    given, note = _sent(request, key) if request.method == "POST" else (unnamed.chosen, unnamed.note)
     return {
         "key": key,
         "number": None if step is None else step.ordinal + 1,
         "place": "" if step is None else place_of(step.message_index),
         "labels": unnamed.values,
-        "given": request.POST.get(f"value-{key}", ""),
-        "note": request.POST.get(f"note-{key}", ""),
+        "given": given,
+        "note": note,
     }
 
 
@@ -165,9 +180,7 @@ def _rulings(request: HttpRequest, unnamed: list[UnnamedLabels]) -> dict[int | N
     """What was decided; what was left open is not in it."""
     found: dict[int | None, StepRuling] = {}
     for one in unnamed:
-        key = _key(one)
-        value = request.POST.get(f"value-{key}", "")
-        if value in {str(number) for number, _kind in VALUES}:
-            index = None if one.step is None else one.step.message_index
-            found[index] = StepRuling(int(value), request.POST.get(f"note-{key}", ""))
+        value, note = _sent(request, _key(one))
+        if value is not None:
+            found[None if one.step is None else one.step.message_index] = StepRuling(value, note)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -16,6 +17,7 @@ from annotation.models import (
     Assignment,
     AuditDraw,
     AuditedTrajectory,
+    AuditRuling,
     Consensus,
     Exposure,
     LabelAudit,
@@ -32,7 +34,16 @@ from annotation.reports.quality import reader_scores
 from annotation.reports.quality.audit_planning import plan
 from annotation.reports.quality.audited_labels import to_decide
 from annotation.reports.quality.label_audit import AuditReport, audit_report, certificate_json, corrections
-from annotation.services import adjudicate, assign, exposures, label, label_audits, projects, release
+from annotation.services import (
+    adjudicate,
+    assign,
+    consensus,
+    exposures,
+    label,
+    label_audits,
+    projects,
+    release,
+)
 from annotation.services.label_audits import comparing
 from annotation.services.label_audits.ruling import StepRuling
 from tests import callers, people
@@ -470,6 +481,36 @@ def test_a_case_is_decided_whole_by_its_adjudicator_and_what_is_alike_is_left_al
 
 
 # ── What is told ──────────────────────────
+@pytest.mark.parametrize("how", ["expires", "taken back"])
+def test_what_is_chosen_in_a_case_is_kept_for_its_adjudicator_and_decides_nothing(
+    audited: Cast, how: str
+) -> None:
+    audit = auditing.begin(audited)
+    all_agree_but(audited, [1, -1, 0])
+    case = label_audits.take_case(actor=audited.judith, project=audited.project)
+    page, judith = f"/audit-cases/{case.pk}/", signed_in(audited.judith)
+
+    def kept() -> list[tuple[int | None, str]]:
+        case.refresh_from_db()
+        return [(one.chosen, one.note) for one in to_decide(case)]
+
+    assert judith.post(page, {"value-4": "-1", "note-4": "It\nrepeats.", "keep": "1"}).status_code == 302
+    assert kept() == [(-1, "It\nrepeats."), (None, "")]
+    shown = judith.get(page).content.decode()
+    assert re.findall(r'value="(-?\d)"\s+checked', shown) == ["-1"] and "It\nrepeats.</textarea>" in shown
+    assert not corrections(viewer=audited.admin, audit=audit).exists()
+    by_script = judith.post(page, {"value-6": "1", "keep": "1"}, headers={"accept": "application/json"})
+    assert by_script.json() == {} and kept() == [(None, ""), (1, "")]
+
+    # it goes with the case, and with the consensus that it is about
+    if how == "expires":
+        AuditedTrajectory.objects.filter(pk=case.pk).update(taken_at=timezone.now() - timedelta(days=8))
+        label_audits.sweep()
+    else:
+        consensus.unsettle(trajectory=case.trajectory, actor=None)
+    assert not AuditRuling.objects.exists()
+
+
 def test_annotators_are_told_of_a_correction_where_they_may_read_the_consensus(audited: Cast) -> None:
     auditing.begin(audited)
     all_agree_but(audited, [1, -1, 1])
