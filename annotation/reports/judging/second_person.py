@@ -119,7 +119,7 @@ class Alone(NamedTuple):
 
 
 def labelled_alone(trajectories: Collection[int], person: m.User | None) -> dict[int, Alone]:
-    """Those of these trajectories whose one place is taken. One query; five where there are any."""
+    """Those of these trajectories whose one place is taken. Up to four queries; none without a trajectory."""
     closed = m.Trajectory.objects.filter(
         pk__in=trajectories, live=True, free_slots=0, second_person__state__in=CLOSED
     )

@@ -320,11 +320,10 @@ def _places(
     labeller: _Labeller, trajectories: Sequence[int], rules: Mapping[int, PropagationRules]
 ) -> dict[int, _Place]:
     rows = Trajectory.objects.filter(pk__in=trajectories).order_by()
-    alone = labelled_alone(trajectories, labeller.user)
-    return {
-        pk: _Place(free > 0, alone.get(pk), rules[subset])
-        for pk, free, subset in rows.values_list("pk", "free_slots", "subset")
-    }
+    columns = ("pk", "free_slots", "subset", "second_person__state")
+    found = list(rows.values_list(*columns))
+    alone = labelled_alone([pk for pk, free, _, state in found if not free and state], labeller.user)
+    return {pk: _Place(free > 0, alone.get(pk), rules[subset]) for pk, free, subset, _ in found}
 
 
 def _own(labeller: _Labeller, trajectories: Sequence[int]) -> dict[int, _Own]:
