@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from annotation.core.judging.kinds import FILE
+from annotation.core.kinds import DECISIONS, STEPS
 from annotation.core.vocabulary import AdjudicationState
 from annotation.models import Adjudication, Assignment, Project, Release, Trajectory, User
 from annotation.policies import OPERATOR
@@ -33,37 +34,22 @@ DEMO_READ_BYTES = 1 << 20
 
 
 def load(*, known_passwords: bool) -> list[dict[str, str]]:
-    """Make the demo project and its people; the new accounts as {"username", "password", "who"}.
+    """Make the demo projects and their people; the new accounts as {"username", "password", "who"}.
 
     `known_passwords`: passwords everybody can read in this file (for a server that only this machine
     reaches); otherwise random ones, shown once. Raises CommandError when the project is there already.
     """
     plan = _read(FOLDER / "project.json")
-    if Project.objects.filter(slug=plan["slug"]).exists():
-        raise CommandError(f"There is a project “{plan['slug']}” already.")
+    for slug in (plan["slug"], plan["next_actions"]["slug"]):
+        if Project.objects.filter(slug=slug).exists():
+            raise CommandError(f"There is a project “{slug}” already.")
     people, made = _people(plan, known_passwords)
-    project = projects.create_project(
-        actor=OPERATOR,
-        name=plan["name"],
-        slug=plan["slug"],
-        description=plan["description"],
-        **plan["settings"],
-    )
-    for account in plan["accounts"]:
-        roles = {f"is_{role}": True for role in account["roles"]}
-        person = people[account["username"]]
-        projects.add_member(actor=OPERATOR, project=project, user=person, **roles)
-        # whoever looks at the demo wants to see the workbench
-        projects.read_guidelines(actor=person, guideline=project.guidelines.get())
+    project = _project(plan, people, plan["accounts"])
     for subset in plan["subsets"]:
         _import(project, subset)
     for judge in plan["judges"]:
         _suggest(project, judge)
-    for path in sorted((FOLDER / "labels").glob("*.jsonl")):
-        with path.open("rb") as stream:
-            label.import_labels(
-                actor=OPERATOR, project=project, annotator=path.stem, stream=stream, filename=path.name
-            )
+    _import_labels(project, FOLDER / "labels")
     for line in _lines(FOLDER / "adjudications.jsonl"):
         _adjudicate(project, people[line["username"]], line)
     for line in _lines(FOLDER / "discussions.jsonl"):
@@ -76,7 +62,49 @@ def load(*, known_passwords: bool) -> list[dict[str, str]]:
     for line in _lines(FOLDER / "corrections.jsonl"):
         _adjudicate(project, people[line["username"]], line)
     _freeze(project, second, plan)
+    _next_actions(plan, people)
     return made
+
+
+def _project(
+    planned: dict[str, Any], people: dict[str, User], members: list[dict[str, Any]], kind: str = STEPS.name
+) -> Project:
+    """A project with its members, who have read its guidelines: whoever looks at the demo wants to see the
+    workbench."""
+    project = projects.create_project(
+        actor=OPERATOR,
+        name=planned["name"],
+        slug=planned["slug"],
+        kind=kind,
+        description=planned["description"],
+        **planned["settings"],
+    )
+    for account in members:
+        roles = {f"is_{role}": True for role in account["roles"]}
+        person = people[account["username"]]
+        projects.add_member(actor=OPERATOR, project=project, user=person, **roles)
+        projects.read_guidelines(actor=person, guideline=project.guidelines.get())
+    return project
+
+
+def _next_actions(plan: dict[str, Any], people: dict[str, User]) -> None:
+    """The project of decisions: imported, labelled by two people, one dispute decided, and a release."""
+    planned, folder = plan["next_actions"], FOLDER / "next_actions"
+    project = _project(planned, people, plan["accounts"], DECISIONS.name)
+    _import_file(project, folder / "first_errors.jsonl", "first_errors")
+    _import_labels(project, folder / "labels")
+    for line in _lines(folder / "adjudications.jsonl"):
+        _adjudicate(project, people[line["username"]], line)
+    release.freeze(actor=OPERATOR, project=project, version=planned["version"], note=planned["note"])
+
+
+def _import_labels(project: Project, folder: Path) -> None:
+    """The finished labels of each person, by user name."""
+    for path in sorted(folder.glob("*.jsonl")):
+        with path.open("rb") as stream:
+            label.import_labels(
+                actor=OPERATOR, project=project, annotator=path.stem, stream=stream, filename=path.name
+            )
 
 
 def well_known() -> list[dict[str, str]]:
@@ -155,14 +183,21 @@ def _import(project: Project, subset: dict[str, Any]) -> None:
         name=subset["name"],
         suspend_on_user_turn=subset["suspend_on_user_turn"],
     )
+    models = {int(index): name for index, name in subset["policy_models"].items()}
+    _import_file(project, path, subset["name"], models)
+
+
+def _import_file(
+    project: Project, path: Path, subset: str, policy_models: dict[int, str] | None = None
+) -> None:
     with path.open("rb") as file:
         source = ingest.receive_file(
             actor=OPERATOR,
             project=project,
-            subset=subset["name"],
+            subset=subset,
             filename=path.name,
             chunks=iter(lambda: file.read(DEMO_READ_BYTES), b""),
-            policy_models={int(index): name for index, name in subset["policy_models"].items()},
+            policy_models=policy_models,
             enqueue=False,
         )
     ingest.run_import(source_id=source.pk)

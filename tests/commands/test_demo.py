@@ -52,6 +52,13 @@ def test_demo_has_something_at_every_stage_of_the_line() -> None:
         assert release.prediction_sets.count() == 4
         call_command("verify_release", "demo", release.version)
 
+    decisions = Project.objects.get(slug="demo-next-actions")
+    states = dict(decisions.trajectories.order_by().values_list("state").annotate(Count("pk")))
+    assert decisions.kind == "decisions"
+    assert states == {"labelling": 1, "unanimous": 5, "disputed": 1, "adjudicated": 1}
+    assert decisions.releases.get().record_count == 6
+    call_command("verify_release", decisions.slug, "0.1")
+
 
 @pytest.mark.once
 def test_demo_accounts_open_with_the_known_passwords() -> None:
