@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from annotation.core.rechecks.sampling import READERS, fraction
 from annotation.core.resolution import AnnotatorPosition, Resolution
-from annotation.core.text import unescape
 from annotation.core.vocabulary import AssignmentState, ConsensusKind
 from annotation.models import (
     Assignment,
@@ -106,7 +105,7 @@ def _resolutions(trajectory: int) -> dict[int | None, Resolution]:
 @dataclass(frozen=True, slots=True)
 class UnnamedLabels:
     """The three labels of a step (None: of the outcome) in a drawn order; and what the adjudicator has chosen
-    so far, if anything, and why."""
+    so far, if anything, and why (a stored text)."""
 
     step: Step | None
     values: tuple[int, ...]
@@ -128,7 +127,7 @@ def to_decide(row: AuditedTrajectory) -> list[UnnamedLabels]:
 
     def unnamed(step: int | None) -> UnnamedLabels:
         place, draft = None if step is None else steps[step], kept.get(step)
-        chosen = (draft.value, unescape(draft.note)) if draft else (None, "")
+        chosen = (draft.value, draft.note) if draft else (None, "")
         return UnnamedLabels(place, drawn(step), *chosen)
 
     return [unnamed(step) for step in undecided(row, labels)]
