@@ -2,12 +2,12 @@
 once."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from annotation.core.label_fields import LabelFields, OutcomeFields
-from annotation.core.propagation import StepInput, StepResult, resolve
+from annotation.core.propagation import Proposal, StepInput, StepResult, resolve
 from annotation.core.vocabulary import LabelSource
 from annotation.reports.shared.label_json import label_json, outcome_json
 
@@ -32,6 +32,8 @@ class LabelSet:
     events: list[tuple[Any, ...]] = field(default_factory=list)
     outcome_touched: bool = False
     _by_index: dict[int, StepRow] = field(init=False)
+    # what the rule says of each step, since it was last asked in this batch
+    _results: dict[int, StepResult] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.labels, self.outcome = self.stored.labels, self.stored.outcome
@@ -83,6 +85,26 @@ class LabelSet:
             label = self.labels.get(step.message_index)
             if label is not None and label.value is not None:
                 self._follow(step, label, result, op_id)
+        self._results = {result.message_index: result for result in results}
+
+    def confirm(self, step: StepRow, content: LabelFields, op_id: str) -> bool:
+        """Take in a step's proposal as its label; False, and nothing taken in, if it is not known to be that.
+
+        A fill goes on with the run that proposes it, so that the rule says of all other steps what it said
+        before. It need not be asked again: for a thousand steps that are confirmed at once it would be a
+        thousand times, each of all steps.
+        """
+        known = self._results.get(step.message_index)
+        label = self.labels.get(step.message_index)
+        if known is None or (label is not None and label.value is not None) or content.root_pinned:
+            return False
+        if content.value is None or known.proposal != Proposal(content.value, content.root):
+            return False
+        self.put(step, content, op_id)
+        self._results[step.message_index] = replace(
+            known, value=content.value, source="propagated", root=content.root, proposal=None
+        )
+        return True
 
     def _follow(self, step: StepRow, label: LabelFields, result: StepResult, op_id: str) -> None:
         now = (result.value, result.root, result.root_pinned)

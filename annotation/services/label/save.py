@@ -150,6 +150,8 @@ def _apply(
             "status": "refused",
             "reason": translatable("Message {index} is not a step.", index=change.message_index),
         }
+    if change.content.source == LabelSource.PROPAGATED and label_set.confirm(step, change.content, op_id):
+        return {**result, "status": "saved", "reason": ""}
     refusal = _unfit(label_set, change.content, step)
     if refusal:
         return {**result, "status": "refused", "reason": refusal}

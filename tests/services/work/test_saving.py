@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import random
+from types import ModuleType
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from annotation.core import propagation
 from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
 from annotation.models import Assignment, Label, LabelEvent, OutcomeLabel, SaveOperation
 from annotation.services import label, projects
-from annotation.services.label import MAX_CHANGES, MAX_NOTE
+from annotation.services.label import MAX_CHANGES, MAX_NOTE, label_set
 from tests import people
 from tests.people import Cast, change
 from tests.services.saving import fill, save, shown, statuses
@@ -339,6 +342,72 @@ def test_fill_that_is_confirmed_is_a_label_with_its_source_and_root(assignment: 
         (-1, "propagated", 2),
         (None, None, None),
     ]
+
+
+def test_confirming_many_fills_at_once_asks_the_rule_no_oftener_than_confirming_one(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people.import_records(cast.project, [people.make_record(steps=40)])
+    assignment = people.claim(cast.ann, cast.project)
+    asked: list[int] = []
+
+    def counted(module: ModuleType) -> None:
+        resolve = module.resolve
+        monkeypatch.setattr(module, "resolve", lambda *args: asked.append(1) or resolve(*args))
+
+    counted(label_set)
+    counted(propagation)
+    first, *rest = people.step_indexes(assignment.trajectory_id)
+
+    assert set(statuses(save(assignment, change(first, -1), fill(rest[0], first)))) == {"saved"}
+    once = len(asked)
+    asked.clear()
+
+    assert set(statuses(save(assignment, *(fill(index, first) for index in rest[1:])))) == {"saved"}
+    assert len(asked) <= once + 2
+
+
+@pytest.mark.parametrize("carry_forward", [True, False])
+def test_confirming_many_fills_at_once_is_as_confirming_one_by_one(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, carry_forward: bool
+) -> None:
+    """Batches by chance, beside the same with the rule asked after every change."""
+    projects.update_project(actor=cast.admin, project=cast.project, values={"carry_forward": carry_forward})
+    record = people.make_record(steps=9)
+    record["messages"].insert(8, {"role": "user", "content": "And now?"})
+    (trajectory,) = people.import_records(cast.project, [record])
+    projects.update_subset(actor=cast.admin, subset=trajectory.subset, suspend_on_user_turn=True)
+    assignment = people.claim(cast.ann, cast.project)
+    steps = people.step_indexes(trajectory.pk)
+
+    def one(rng: random.Random, begun: dict[str, Any]) -> dict[str, Any]:
+        at = rng.choice(steps)
+        if rng.random() < 0.8:
+            value = begun["value"] if rng.random() < 0.9 else -begun["value"]
+            root = rng.choice([begun["message_index"]] * 4 + [at]) if value == -1 else None
+            return change(at, value, source="propagated", root=root)
+        pinned = rng.random() < 0.2
+        value = -1 if pinned else rng.choice((None, -1, 0, 1))
+        return change(at, value, root=rng.choice(steps) if pinned else None, root_pinned=pinned)
+
+    def outcome_of(batches: list[list[dict[str, Any]]]) -> Any:
+        with transaction.atomic():
+            answers = [save(assignment, *batch) for batch in batches]
+            events = list(LabelEvent.objects.order_by("pk").values_list("step", "kind", "value", "version"))
+            transaction.set_rollback(True)
+        return [(statuses(answer), answer["labels"]) for answer in answers], events
+
+    confirmed = 0
+    for seed in range(60):
+        rng = random.Random(seed)
+        begun = change(rng.choice(steps[:3]), rng.choice((-1, -1, 1)))
+        batches = [[begun, *(one(rng, begun) for _ in range(12))], [one(rng, begun) for _ in range(12)]]
+        with monkeypatch.context() as patch:
+            patch.setattr(label_set.LabelSet, "confirm", lambda *_args: False)
+            slow = outcome_of(batches)
+        assert outcome_of(batches) == slow, seed
+        confirmed += sum(one["source"] == "propagated" for one in slow[0][-1][1])
+    assert confirmed > 30
 
 
 @pytest.mark.parametrize("value", [None, 1, 0])
