@@ -396,6 +396,14 @@ def test_datasets_and_mlcroissant_read_equal_labels_offline(
     )
     assert all(row["labels"] == [True, False] and len(row["completions"]) == 2 for row in rewards)
 
+    # the card's own lines, run where the card lies
+    for kind, name in (("huggingface", "labels"), ("training", "steps")):
+        monkeypatch.chdir(tmp_path / kind)
+        code = (tmp_path / kind / "README.md").read_text("utf-8").split("```python\n")[1].split("```")[0]
+        names: dict[str, Any] = {}
+        exec(code, names)
+        assert len(names[name]) == 1  # "odd" has one trajectory of one step
+
 
 @pytest.mark.postgres
 def test_blind_labels_are_exported_on_request_only(frozen: Release, cast: Cast, tmp_path: Path) -> None:

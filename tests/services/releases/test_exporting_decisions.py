@@ -92,7 +92,8 @@ def test_datasets_reads_pairs_and_preferences_offline(
     assert 'json.loads(row["history"])' in card
     names: dict[str, Any] = {}
     code = card.split("```python\n")[1].split("```")[0]
-    exec(code.replace('"."', repr(str(tmp_path / "huggingface"))), names)
+    monkeypatch.chdir(tmp_path / "huggingface")
+    exec(code, names)
     assert names["chosen"]["role"] == names["rejected"]["role"] == "assistant"
     written = list(rows(tmp_path / "trl_preference"))
     assert [json.loads(row["chosen"])["content"] for row in pairs] == [

@@ -101,6 +101,15 @@ class ExportOptions:
         return {"format": self.format.name, **chosen}
 
 
+def load_snippet(name: str, config: str, split: str) -> str:
+    """How `datasets` reads a configuration into `name`. It takes no "." for a folder, whose name it needs."""
+    return (
+        "from pathlib import Path\n\n"
+        "from datasets import load_dataset\n\n"
+        f'{name} = load_dataset(str(Path.cwd()), "{config}", split="{split}")\n'
+    )
+
+
 def dataset_snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
     """Ways to load any data set."""
     yield (

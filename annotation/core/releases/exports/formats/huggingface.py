@@ -8,7 +8,7 @@ from typing import Any, Final
 from annotation.core.i18n import translatable
 from annotation.core.kinds import Feature
 
-from .base import LABELS, ExportFormat, ExportOptions, ExportTable, dataset_snippets
+from .base import LABELS, ExportFormat, ExportOptions, ExportTable, dataset_snippets, load_snippet
 from .columns import (
     FINAL_LABEL,
     MESSAGES,
@@ -113,10 +113,7 @@ def snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
     """Ways to load a configuration."""
     yield (
         "datasets",
-        "import json\n\n"
-        "from datasets import load_dataset\n\n"
-        f'trajectories = load_dataset(".", "{config}", split="{split}")\n'
-        "row = trajectories[0]\n"
+        "import json\n" + load_snippet("trajectories", config, split) + "row = trajectories[0]\n"
         'messages = json.loads(row["messages"])\n'
         'labels = dict(zip(row["step_indexes"], row["step_labels"]))',
     )

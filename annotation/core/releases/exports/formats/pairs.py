@@ -14,7 +14,7 @@ from annotation.core.trajectories.messages import as_in_chat, normalise
 from annotation.core.trajectories.trajectory import step_indexes
 
 from ..split import TRAIN
-from .base import ExportFormat, ExportOptions, ExportTable, dataset_snippets
+from .base import ExportFormat, ExportOptions, ExportTable, dataset_snippets, load_snippet
 from .columns import OTHER, RECORD_ID, SUBSET, TASK_KEY, TOOLS, CellKind, Cells, ExportColumn, Row, json_text
 
 _TASK: Final = ExportColumn("task", CellKind.TEXT, "the task; its pairs belong together")
@@ -89,10 +89,7 @@ def pair_snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
     """Ways to load a configuration of `pair_rows`."""
     yield (
         "datasets",
-        "import json\n\n"
-        "from datasets import load_dataset\n\n"
-        f'pairs = load_dataset(".", "{config}", split="{split}")\n'
-        'history = json.loads(pairs[0]["history"])\n'
+        "import json\n" + load_snippet("pairs", config, split) + 'history = json.loads(pairs[0]["history"])\n'
         'chosen, rejected = json.loads(pairs[0]["chosen"]), json.loads(pairs[0]["rejected"])',
     )
     yield from dataset_snippets(config, split)
@@ -181,7 +178,7 @@ def _snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
     """Ways to load a configuration of JSON Lines."""
     yield (
         "datasets",
-        f'from datasets import load_dataset\n\npairs = load_dataset(".", "{config}", split="{split}")',
+        load_snippet("pairs", config, split).rstrip(),
     )
     yield (
         "json",

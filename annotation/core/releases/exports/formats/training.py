@@ -25,6 +25,7 @@ from .base import (
     ExportOptions,
     ExportTable,
     dataset_snippets,
+    load_snippet,
 )
 from .columns import (
     FINAL_LABEL,
@@ -176,9 +177,8 @@ def snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
     """Ways to load a configuration."""
     yield (
         "datasets",
-        "from datasets import load_dataset\n\n"
-        f'rewards = load_dataset(".", "{config}", split="{split}")\n'
-        'steps = rewards.select_columns(["prompt", "completions", "labels"])  # for trl.PRMTrainer',
+        load_snippet("rewards", config, split)
+        + 'steps = rewards.select_columns(["prompt", "completions", "labels"])  # for trl.PRMTrainer',
     )
     yield from dataset_snippets(config, split)
 
