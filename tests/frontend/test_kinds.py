@@ -44,6 +44,7 @@ def frozen(cast):
     return made
 
 
+@pytest.mark.postgres
 def test_decisions_are_labelled_each_by_itself_and_disputed_but_not_for_a_first_error(cast):
     claimed = people.claim(cast.ann, cast.project)
     saved = people.label.save_labels(
