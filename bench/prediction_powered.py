@@ -39,8 +39,10 @@ from bench.intervals import Study
 from bench.report import Limit, Report, Say, table
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
-DRAWS, QUICK_DRAWS = 250, 2
-TASKS: Final = (20, 50, 100)
+DRAWS: Final = {20: 250, 50: 250, 100: 250, 200: 120}
+"""By the number of labelled tasks."""
+TASKS = tuple(DRAWS)
+QUICK_DRAWS, NOISY_DRAWS = 2, 50
 TIMES: Final = 10
 """Tasks that judges alone have labelled, for each that people have."""
 SIMULATED: Final = 400
@@ -86,8 +88,8 @@ Tallies = Mapping[tuple[str, str], Tally]
 def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
     """Simulate, print, compare with what is promised. No database takes part."""
     known, judges = population()
-    draws = QUICK_DRAWS if quick else DRAWS
     for tasks in TASKS:
+        draws = QUICK_DRAWS if quick else DRAWS[tasks]
         found = drawn(known, judges, tasks, draws)
         say(f"prediction_powered: {tasks} labelled tasks simulated")
         for kind, kept in (("figures", single), ("differences", paired)):
@@ -98,7 +100,7 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
                 report.line("prediction_powered", tasks=tasks, kind=kind, figure=name, held=held)
                 mean = float(np.mean(held or [0]))
                 if tasks >= (FEWEST_TASKS if kept is single else FEWEST_OF_DIFFERENCES):
-                    what = f"{kind} of {FIGURES[name].title}, {tasks} labelled tasks, coverage of the worst"
+                    what = f"{kind} of {FIGURES[name].title}, {tasks} labelled tasks, worst coverage + 2 errors"
                     error = (COVERED * (1 - COVERED) / draws) ** 0.5
                     report.limit(Limit(what, min(held, default=0) + 2 * error, COVERED, at_least=True))
                 print(
@@ -119,7 +121,7 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
                 for of in dict.fromkeys(of for of, _figure in found)
             ],
         )
-    noise = drawn(known, judges, NOISY, QUICK_DRAWS if quick else DRAWS // 5, noise=True)
+    noise = drawn(known, judges, NOISY, QUICK_DRAWS if quick else NOISY_DRAWS, noise=True)
     worst = max(float(np.median(tally.worth)) for tally in noise.values() if tally.worth)
     say(f"prediction_powered: judges that say anything count as {worst:.3f} times the tasks at most")
     report.limit(Limit("judges that say anything, gain", worst, ALIKE))

@@ -313,5 +313,5 @@ def test_figures_with_judges_labels_are_a_choice_with_what_they_are_worth_and_no
     assert "Trajectories in the unlabelled part of this release: 20." in page
     assert "22 tasks, worth" in page and "Sage&lt;b&gt;" in page
     assert "there are no predictions for all of the release" in page and "Differences of neighbours" in page
-    assert "at least 100 tasks with people’s labels" in page and "Rank" not in page
+    assert "at least 200 tasks with people’s labels" in page and "Rank" not in page
     assert "tasks, worth" not in text(client.get(address))

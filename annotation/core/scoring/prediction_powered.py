@@ -54,7 +54,7 @@ COLUMNS: Final = (
 )
 """The figures that are made this way, in the order of the columns of sums."""
 FEWEST_TASKS: Final = 50
-FEWEST_OF_DIFFERENCES: Final = 100
+FEWEST_OF_DIFFERENCES: Final = 200
 """Of fewer tasks that people have labelled there is no interval (docs/scoring.md, "Prediction-powered
 figures")."""
 MOST_PULL: Final = 0.9

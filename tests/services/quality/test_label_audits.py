@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -281,6 +283,14 @@ def test_readers_are_held_against_the_consensus_that_they_had_no_part_in(
         "exact_match": (pytest.approx(1 - differing), 4),
         "outcome_accuracy": (pytest.approx(1 - differing), 4),
     }
+    path = f"projects/{audited.project.slug}/label-quality/"
+    sent = callers.Caller(audited.admin).get(f"/{path}").json()["readers"]["step_accuracy"]
+    assert sent == found["step_accuracy"].as_json()
+    printed = StringIO()
+    call_command("label_quality", audited.project.slug, stdout=printed)
+    assert f"FirstErrAcc        {1 - differing:.4f}" in printed.getvalue()
+    page = signed_in(audited.admin).get(f"/p/{audited.project.slug}/label-quality/").content.decode()
+    assert "Readers against the consensus" in page and "FirstErrAcc" in page
 
 
 def test_a_corrected_root_takes_its_consequences_to_the_root_that_readers_name(cast: Cast) -> None:
