@@ -39,7 +39,7 @@ from bench.intervals import Study
 from bench.report import Limit, Report, Say, table
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
-DRAWS: Final = {20: 250, 50: 250, 100: 250, 200: 120}
+DRAWS: Final = {20: 250, 50: 250, 100: 250, 200: 200}
 """By the number of labelled tasks."""
 TASKS = tuple(DRAWS)
 QUICK_DRAWS, NOISY_DRAWS = 2, 50
@@ -100,7 +100,7 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
                 report.line("prediction_powered", tasks=tasks, kind=kind, figure=name, held=held)
                 mean = float(np.mean(held or [0]))
                 if tasks >= (FEWEST_TASKS if kept is single else FEWEST_OF_DIFFERENCES):
-                    what = f"{kind} of {FIGURES[name].title}, {tasks} labelled tasks, worst coverage + 2 errors"
+                    what = f"{kind} of {FIGURES[name].title}, {tasks} tasks, worst coverage + 2 errors"
                     error = (COVERED * (1 - COVERED) / draws) ** 0.5
                     report.limit(Limit(what, min(held, default=0) + 2 * error, COVERED, at_least=True))
                 print(
