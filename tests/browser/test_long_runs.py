@@ -151,17 +151,20 @@ def test_reading_without_a_script_goes_from_part_to_part(
     expect(page.locator("#m4")).not_to_be_attached()
 
 
-def test_case_decides_what_is_in_another_part(cast: Cast, long: Trajectory, open_as: Callable) -> None:
-    ones = [1] * STEPS
+def test_case_decides_what_is_in_another_part(cast: Cast, open_as: Callable) -> None:
+    # two parts more will do, for each step is labelled twice
+    steps, last = 250, 500
+    (row,) = import_records(cast.project, [make_record(steps=steps)])
+    ones = [1] * steps
     people.label_next(cast.ann, cast.project, ones)
     people.label_next(cast.ben, cast.project, [1, -1, *ones[2:-1], 0])
-    case: Adjudication = people.open_case(cast.judith, long)
+    case: Adjudication = people.open_case(cast.judith, row)
     page = open_as("judith", f"/adjudications/{case.pk}/")
     expect(page.locator("html")).to_have_attribute("data-case", "ready")
     focused(page, 4)
     page.keyboard.press("1")
     eventually(decisions, {4: 1})
-    focused(page, LAST)
+    focused(page, last)
     page.keyboard.press("0")
-    eventually(decisions, {4: 1, LAST: 0})
+    eventually(decisions, {4: 1, last: 0})
     expect(page.locator("[data-role=progress]")).to_have_text("2 of 2")
