@@ -96,6 +96,11 @@ def test_long_run_is_drawn_in_parts_on_every_page(cast: Cast, disputed: Any, pag
     assert drawn(part) == (False, True, False)
     assert f'data-part="{PARTS[1]}"' in part
     assert "<nav" not in part and "run__gap" not in part
+
+
+def test_part_that_is_asked_for_oddly_breaks_no_page(cast: Cast, disputed: Any) -> None:
+    """One function reads it for all of them (frontend/pages/work/reading.py)."""
+    client, url = opened(cast, "reading", disputed)
     for odd in ("-1", "x", "9" * 40, "²"):
         assert client.get(f"{url}?at={odd}").status_code == 200
 
