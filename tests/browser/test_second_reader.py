@@ -37,14 +37,10 @@ def says_nothing_of_a_judge(page: Page) -> None:
         assert "step" in said and not [name for name in JUDGES if name in said]
 
 
-def states(rows: list[Trajectory]) -> list[str]:
-    found = Trajectory.objects.filter(pk__in=[row.pk for row in rows]).order_by("position")
-    return list(found.values_list("state", flat=True))
-
-
 def resolve(cast: Cast, row: Trajectory, *, talked: bool) -> None:
     """Have what two people said of the second step discussed, or decided."""
-    case = adjudicate.open_case(actor=cast.judith, trajectory=Trajectory.objects.get(pk=row.pk))
+    disputed = eventually(lambda: Trajectory.objects.get(pk=row.pk), bool)
+    case = adjudicate.open_case(actor=cast.judith, trajectory=disputed)
     if talked:
         talk = discuss.open_discussion(actor=cast.judith, trajectory=case.trajectory)
         talking.revise(cast.ann, talk, 4, truth(row)[1])
@@ -67,13 +63,21 @@ def test_second_reader_is_a_person_where_judges_doubt_the_first(
         for (one, outcome), wrong in zip(said, DOUBTED, strict=True)
     ]
     label_next(open_as("ann", "/p/bench/work/"), *first)
-    mine = Assignment.objects.filter(annotator=cast.ann, trajectory__in=later, state="submitted")
-    eventually(mine.count, 3)
+    eventually(lambda: Assignment.objects.filter(trajectory__in=later, state="submitted").count(), 3)
     look(cast)
-    asked = SecondPerson.objects.order_by("trajectory").values_list("state", flat=True)
-    eventually(lambda: list(asked.all()), ["spared", "asked", "asked"])
+    eventually(
+        lambda: list(SecondPerson.objects.order_by("trajectory").values_list("state", flat=True)),
+        ["spared", "asked", "asked"],
+    )
     label_next(open_as("ben", "/p/bench/work/"), *said[1:], look=says_nothing_of_a_judge)
-    eventually(lambda: states(later), ["unanimous", "disputed", "disputed"])
+    eventually(
+        lambda: list(
+            Trajectory.objects.filter(pk__in=[row.pk for row in later])
+            .order_by("position")
+            .values_list("state", flat=True)
+        ),
+        ["unanimous", "disputed", "disputed"],
+    )
     resolve(cast, later[1], talked=True)
     resolve(cast, later[2], talked=False)
 
