@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,8 @@ from annotation.core.i18n import Translatable
 
 FEWEST_LETTERS: Final = 8
 """Letters around its values that a pattern must have for a sentence to be known by it."""
+FULL_WIDTH_STOP: Final = re.compile(r"。\s+(?![\s<])")
+"""A Chinese full stop, before more of the same paragraph."""
 LONGEST: Final = 4_000
 """Characters of the longest sentence that is looked for among the patterns."""
 
@@ -46,7 +49,12 @@ def translated_sentences(text: str) -> str:
     translations = [translated(sentence) for sentence in sentences]
     if not translations or any(now == was for now, was in zip(translations, sentences, strict=True)):
         return text
-    return ("" if translations[0].endswith("。") else " ").join(translations)
+    return joined(*translations)
+
+
+def joined(*sentences: str) -> str:
+    """Sentences one after another; the Chinese full stop has the space behind it in itself."""
+    return FULL_WIDTH_STOP.sub("。", " ".join(filter(None, sentences)))
 
 
 translated_lazy = lazy(translated, str)

@@ -3,7 +3,7 @@
 from django import forms
 
 from annotation.core.errors import Invalid
-from annotation.language import translated
+from annotation.language import joined, translated
 
 
 def add_errors(form: forms.Form | forms.BaseForm, error: Invalid) -> None:
@@ -15,4 +15,4 @@ def add_errors(form: forms.Form | forms.BaseForm, error: Invalid) -> None:
             form.add_error(field, why)
             placed = True
     if not placed:
-        form.add_error(None, " ".join([translated(error.message), *fields.values()]))
+        form.add_error(None, joined(translated(error.message), *fields.values()))

@@ -14,11 +14,17 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.kinds import KINDS, STEPS, ProjectKind, settings_of
 from annotation.core.project_templates import DEFAULT_TEMPLATE, TEMPLATES
 from annotation.core.vocabulary import SecondReader, SuggestionPolicy
-from annotation.language import translated
+from annotation.language import joined, translated
 from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS, Project
 from annotation.services.projects import settings_from
 
 COPY = "project:"
+
+
+def titled(title: str, about: str) -> str:
+    """A choice's title and what it is, with the colon of the reader's language."""
+    return gettext("{title}: {about}").format(title=translated(title), about=translated(about))
+
 
 POLICIES = [
     (SuggestionPolicy.AFTER_LABEL.value, _("after labelling the step themselves")),
@@ -120,6 +126,7 @@ class SettingsForm(forms.Form):
 
     def __init__(self, *args: Any, kind: ProjectKind = STEPS, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.kind_said = titled(kind.title, kind.about)
         for name in self.fields.keys() - settings_of(kind, self.fields):
             del self.fields[name]
 
@@ -139,7 +146,7 @@ class SettingsForm(forms.Form):
             "%(n)s person labels each trajectory.", "%(n)s people label each trajectory.", _count(people)
         )
         beside = (
-            gettext("Judges are the second reader, and a person where they doubt.") + " "
+            gettext("Judges are the second reader, and a person where they doubt.")
             if said("second_reader") == SecondReader.JUDGES
             else ""
         )
@@ -162,7 +169,7 @@ class SettingsForm(forms.Form):
             self._section(
                 "labelling",
                 _("Labelling"),
-                f"{labelled % {'n': people}} {beside}{answer}",
+                joined(labelled % {"n": people}, beside, answer),
                 (
                     *("annotators_per_trajectory", "second_reader", "show_reference_answer"),
                     *("show_reward_hints", "carry_forward"),
@@ -178,7 +185,7 @@ class SettingsForm(forms.Form):
             self._section(
                 "claims",
                 _("Claims"),
-                f"{limit % {'n': held}} {expiry % {'n': days} if days else never}",
+                joined(limit % {"n": held}, expiry % {"n": days} if days else never),
                 ("claim_limit", "claim_days"),
             ),
             self._section(
@@ -239,7 +246,7 @@ class CreateForm(SettingsForm):
         initial = {**self._settings(self.filled), "origin": DEFAULT_TEMPLATE, "kind": self.of_kind.name}
         super().__init__(data, kind=self.of_kind, initial=initial, **kwargs)
         self.fields["kind"].choices = [  # type: ignore[attr-defined]
-            (one.name, f"{translated(one.title)}: {translated(one.about)}") for one in KINDS.values()
+            (one.name, titled(one.title, one.about)) for one in KINDS.values()
         ]
         templates = [(name, translated(template.title)) for name, template in TEMPLATES.items()]
         copies = [(key, project.name) for key, project in self.projects.items()]
@@ -249,8 +256,8 @@ class CreateForm(SettingsForm):
         ]
         self.fields["origin"].choices = groups if copies else templates  # type: ignore[attr-defined]
         # below the list, where a narrow window does not cut them
-        purposes = ((translated(one.title), translated(one.purpose)) for one in TEMPLATES.values())
-        items = format_html_join("", "<li>{}: {}</li>", purposes)
+        purposes = ((titled(one.title, one.purpose),) for one in TEMPLATES.values())
+        items = format_html_join("", "<li>{}</li>", purposes)
         self.fields["origin"].help_text = format_html("<ul>{}</ul>", items)
         if not copies:
             del self.fields["copy_guidelines"], self.fields["copy_members"]

@@ -202,6 +202,12 @@ def translated(sentence: str) -> str:
     return language.translated(sentence)
 
 
+@register.filter(is_safe=True)
+def joined(text: str) -> str:
+    """A paragraph of several sentences, as the reader's language puts them one after another."""
+    return language.joined(text)
+
+
 @register.filter
 def state_name(value: str) -> str:
     """The translated word for a state or a role."""

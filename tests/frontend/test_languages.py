@@ -15,7 +15,7 @@ from django.utils import translation
 
 from annotation.core.errors import Conflict, ImportRefused
 from annotation.core.i18n import Translatable, translatable
-from annotation.language import translated
+from annotation.language import joined, translated
 from annotation.models import ImportFile
 from annotation.services.label.reopen import TOO_LATE
 from config.languages import offered
@@ -135,6 +135,9 @@ def test_sentence_of_the_domain_is_english_and_is_said_anew(chinese):
     assert translated("anything {else}") == "anything {else}"
     assert translated("") == ""
     assert isinstance(TOO_LATE, Translatable) and str(Conflict(TOO_LATE)) == TOO_LATE
+    # the full-width stop needs no space; one that ends a paragraph keeps what stands before the next tag
+    assert joined("一。", "", "二。\n  三。", "</p>") == "一。二。三。 </p>"
+    assert joined("One.", "", "Two.") == "One. Two."
 
 
 @pytest.fixture

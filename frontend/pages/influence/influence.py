@@ -18,7 +18,7 @@ from annotation.core.figures.measure import Measure
 from annotation.core.influence.arm_figures import ArmDifference, ArmMeasure
 from annotation.core.influence.experiment import ARMS
 from annotation.core.influence.label_changes import FOLLOWED, WAYS
-from annotation.language import translated
+from annotation.language import joined, translated
 from annotation.reports.influence import report
 from annotation.reports.influence.annotator_effects import AnnotatorEffect
 from annotation.reports.influence.triage import triage_so_far
@@ -326,7 +326,7 @@ def triage(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("frontend:project-settings", slug)
     form = TriageForm(request.POST)
     if not form.is_valid():
-        reasons = " ".join(str(reason) for found in form.errors.values() for reason in found)
+        reasons = joined(*(str(reason) for found in form.errors.values() for reason in found))
         messages.error(request, reasons)
         return redirect("frontend:project-settings", slug)
     done = service.triage(actor=opened.user, project=opened.project, **form.cleaned_data)

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotation import policies
+from annotation.language import joined
 from annotation.models import JudgeAnswer
 from annotation.services import noted_reads
 from frontend.pages.judging.judges import JUDGES_VERB, SECTION
@@ -32,7 +33,7 @@ def _answer(opened: ProjectPage, pk: UUID) -> JudgeAnswer:
 def _part(name: str, title: str, text: str, note: str = "") -> dict[str, Any]:
     """A request or response as text; more than a page bears is left to the download."""
     if len(text) > SHOWN_CHARACTERS:
-        note = " ".join([note, _("Only the beginning is shown; the download contains everything.")]).strip()
+        note = joined(note, _("Only the beginning is shown; the download contains everything."))
     return {"name": name, "title": title, "text": escape_control_chars(text[:SHOWN_CHARACTERS]), "note": note}
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
+from annotation.core.kinds import Feature
 from annotation.core.vocabulary import Role
 from annotation.reports.agreement import report as agreement
 from annotation.reports.cases import disputes, home
@@ -29,6 +30,11 @@ def _first_steps(opened: ProjectPage) -> list[dict[str, Any]]:
     if done is None:
         return []
     people = _("Each trajectory is labelled by %(n)d people. Invite them by a link.")
+    data = (
+        _("A file of decisions; the candidates for the next action become steps.")
+        if opened.project.of_kind.has(Feature.PAIRS)
+        else _("A file of agent logs; its assistant messages become steps.")
+    )
     entries = (
         (
             done.guidelines,
@@ -40,7 +46,7 @@ def _first_steps(opened: ProjectPage) -> list[dict[str, Any]]:
             done.data,
             "imports",
             _("Import trajectories"),
-            _("A file of agent logs; its assistant messages become steps."),
+            data,
         ),
         (
             done.people,
