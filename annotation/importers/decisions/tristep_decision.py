@@ -43,7 +43,7 @@ class TristepDecision:
 
 def _convert(value: dict[str, Any], problems: RecordProblems) -> Decision | None:
     if value.get("format") != FORMAT:
-        problems.add("format", translatable("must be {format}", format=FORMAT))
+        problems.add("format", translatable("must be the text {format}", format=FORMAT))
     history = check_history(value.get("history"), "history", problems)
     options = _options(value.get("options"), problems)
     tools = tools_of(value.get("tools"), problems)
