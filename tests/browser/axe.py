@@ -1,4 +1,4 @@
-"""axe-core on a page as it stands, without its rule on contrast, which is two thirds of what it costs:
+"""axe-core on a page as it stands, without its rule on contrast, which is over half of what it costs:
 tests/frontend/test_colours.py computes that of every ink on every ground, in both themes."""
 
 from __future__ import annotations
