@@ -21,6 +21,7 @@ class LabelQuality(ProjectView):
     @extend_schema(summary="Read label quality", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
         """The certificate of the newest audit (with 95 % confidence, `bound_after_correction` is the largest
-        share of wrong steps), how far it is, agreement of people with themselves, and their confusion:
-        unrounded, null with a reason where undefined. For admins."""
+        share of wrong steps), how far it is, agreement of people with themselves and with one another, what
+        judges as the second reader save, and people's confusion: unrounded, null with a reason where
+        undefined. For admins."""
         return Response(as_json(label_quality(viewer=self.user, project=self.project())))

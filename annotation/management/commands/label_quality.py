@@ -43,11 +43,22 @@ class Command(OperatorCommand):
             self.stdout.write("readers of the audit, against the consensus")
             for name, measure in quality.readers.items():
                 self.stdout.write(f"  {READERS[name]:<18} {measure_text(measure)}")
-        for retest in quality.retests:
-            who = retest.name or "all annotators"
-            self.stdout.write(f"{who}, labelled twice (n = {retest.agreement.n:,})")
+        between = quality.between
+        headed = [
+            (f"{retest.name or 'all annotators'}, labelled twice", retest) for retest in quality.retests
+        ]
+        for heading, retest in [("annotators with one another", between), *headed]:
+            self.stdout.write(f"{heading} (n = {retest.agreement.n:,})")
             self.stdout.write(f"  agreement          {measure_text(retest.agreement)}")
             self.stdout.write(f"  κ                  {measure_text(retest.kappa)}")
+
+        if (saved := quality.second_reading) is not None:
+            each = saved.labels_a_trajectory
+            self.stdout.write(f"judges as the second reader ({counted(saved.judges, 'judge')})")
+            self.stdout.write(f"  labels a trajectory {'–' if each is None else f'{each:.2f}'}")
+            self.stdout.write(
+                f"  one person, a second, waiting: {saved.spared:,}, {saved.asked:,}, {saved.waiting:,}"
+            )
 
     def _certificate(self, report: AuditReport) -> None:
         found = report.certificate

@@ -23,6 +23,8 @@ from annotation.core.vocabulary import RESOLVED, VALUES, AssignmentState, Rechec
 from annotation.models.blindness import BLIND_VALUE
 from annotation.policies import Actor, require
 
+from ..agreement.report import kappa
+from ..judging.second_person import SecondReading, second_reading
 from .label_audit import AuditReport, audit_report, certificate_json, newest_audit, progress_json
 from .reader_scores import reader_scores
 
@@ -74,7 +76,9 @@ class PersonsConfusion:
 class LabelQuality:
     """The data of the page, the API and `label_quality --json`. `audit` is None before the first one;
     `readers` is what its readers earn against the consensus, by figure; of what is resolved there are
-    `resolved` trajectories with `steps` steps."""
+    `resolved` trajectories with `steps` steps. `between` is the agreement of people with one another, beside
+    that with themselves in `retests`; `second_reading` what judges as the second reader save, None where they
+    are not."""
 
     project: m.Project
     audit: AuditReport | None
@@ -83,11 +87,13 @@ class LabelQuality:
     resolved: int
     steps: int
     retests: tuple[Retest, ...]
+    between: Retest
+    second_reading: SecondReading | None
     people: tuple[PersonsConfusion, ...]
 
 
 def label_quality(*, viewer: Actor, project: m.Project) -> LabelQuality:
-    """For admins. At most eighteen queries and those of the permission, however much there is."""
+    """For admins. At most thirty queries and those of the permission, however much there is."""
     require(viewer, "rechecks.view", project)
     newest = newest_audit(project)
     resolved = m.Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED)
@@ -104,6 +110,8 @@ def label_quality(*, viewer: Actor, project: m.Project) -> LabelQuality:
         resolved=size["n"],
         steps=size["steps"] or 0,
         retests=tuple(_retests(tables, names)),
+        between=Retest("", *kappa(viewer=viewer, project=project)),
+        second_reading=second_reading(project),
         people=tuple(_people(confusion, names)),
     )
 
@@ -196,6 +204,7 @@ def _people(labels: list[tuple[int, int, int]], names: dict[int, str]) -> Iterab
 
 def as_json(found: LabelQuality) -> dict[str, Any]:
     """JSON-ready, numbers unrounded, null with a reason where undefined."""
+    saved = found.second_reading
     return {
         "project": found.project.slug,
         **certificate_json(found.audit),
@@ -203,14 +212,9 @@ def as_json(found: LabelQuality) -> dict[str, Any]:
         "readers": {name: one.as_json() for name, one in found.readers.items()},
         "retest": {**asdict(found.retest), "waiting": found.retest.waiting},
         "resolved": {"trajectories": found.resolved, "steps": found.steps},
-        "retests": [
-            {
-                "annotator": one.name or None,
-                "agreement": one.agreement.as_json(),
-                "kappa": one.kappa.as_json(),
-            }
-            for one in found.retests
-        ],
+        "retests": [{"annotator": one.name or None, **_retest_json(one)} for one in found.retests],
+        "between_annotators": _retest_json(found.between),
+        "second_reading": saved and {**asdict(saved), "labels_a_trajectory": saved.labels_a_trajectory},
         "confusion": [
             {
                 "annotator": one.name,
@@ -221,3 +225,7 @@ def as_json(found: LabelQuality) -> dict[str, Any]:
             for one in found.people
         ],
     }
+
+
+def _retest_json(found: Retest) -> dict[str, Any]:
+    return {"agreement": found.agreement.as_json(), "kappa": found.kappa.as_json()}

@@ -14,7 +14,6 @@ from annotation.core.scoring.figures import FIGURES
 from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.language import translated
 from annotation.models import AuditRuling
-from annotation.reports.agreement.report import kappa
 from annotation.reports.quality import label_audit
 from annotation.reports.quality import label_quality as report
 from annotation.reports.quality.audit_planning import AuditPlan, plan
@@ -95,9 +94,7 @@ def _retests(opened: ProjectPage, quality: report.LabelQuality) -> Table:
         figure_column("kappa", _("Cohen’s κ"), attrgetter("kappa"), is_share=False),
     ]
     everybody, *each = quality.retests
-    others = replace(everybody, name=_("with one another"))
-    share, between = kappa(viewer=opened.user, project=opened.project)
-    others = replace(others, agreement=share, kappa=between)
+    others = replace(quality.between, name=_("with one another"))
     asked = _("%(share)s %% are asked for again: %(done)s of %(drawn)s are labelled.") % {
         "share": opened.project.retest_percent,
         "done": quality.retest.done,

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, ImportRefused, Invalid
@@ -32,6 +33,7 @@ from annotation.models import (
 from annotation.policies import OPERATOR, rechecks
 from annotation.policies.own_consensus import JUDGES, why_no_consensus
 from annotation.reports.judging.second_person import second_reading
+from annotation.reports.quality.label_quality import as_json, label_quality
 from annotation.services import (
     assign,
     claim_expiry,
@@ -130,6 +132,12 @@ def test_one_person_beside_judges_resolves_a_trajectory_and_says_so(
     found = second_reading(cast.project)
     assert found is not None and (found.made_from, found.spared, found.asked) == (TAUGHT, 1, 0)
     assert found.labels_a_trajectory == 1
+    out = io.StringIO()
+    call_command("label_quality", cast.project.slug, stdout=out, stderr=io.StringIO())
+    assert "labels a trajectory 1.00" in out.getvalue()
+    assert "one person, a second, waiting: 1, 0, " in out.getvalue()
+    told = as_json(label_quality(viewer=OPERATOR, project=cast.project))
+    assert told["second_reading"]["spared"] == told["second_reading"]["labels_a_trajectory"] == 1
     frozen = release.freeze(actor=OPERATOR, project=cast.project, version="1.0").parsed_manifest()
     assert frozen["label_kinds"] == {"one_person": 3, "unanimous": 3 * TAUGHT}
     assert frozen["origins"]["outcomes"] == {"one_person": 1, "unanimous": TAUGHT}

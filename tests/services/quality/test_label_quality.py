@@ -105,6 +105,7 @@ def test_page_api_and_command_say_the_same(third: Cast) -> None:
 
     assert told == callers.Caller(third.admin).get(f"/projects/{third.project.slug}/label-quality/").json()
     assert told == figures(third)
+    assert told["between_annotators"]["agreement"]["value"] == 1 and told["second_reading"] is None
     page = signed_in(third.admin).get(f"/p/{third.project.slug}/label-quality/").content.decode()
     assert "audit running" in page
     assert "recheck-canary" not in page
