@@ -17,10 +17,13 @@ ONLY_ENGLISH = {
     "annotation/core/releases/exports/card.py": "the card of a data set, which is in English",
     "annotation/core/releases/exports/card_sections.py": "the same",
     "annotation/core/releases/exports/croissant.py": "the same",
+    "annotation/core/releases/exports/formats/pairs.py": "the same",
     "annotation/core/releases/exports/formats/training.py": "the same",
     "annotation/core/releases/record_format.py": "manage.py verify_release of files, at a terminal",
     "annotation/providers/http/transport.py": "of an exception that posting.py says in words of its own",
 }
+# Of a kind of project: what it says in the card of a data set.
+ENGLISH_ARGUMENTS = {"help_text", "card", "card_outcome"}
 ERRORS = {kind.__name__ for kind in vars(errors).values() if isinstance(kind, type)}
 
 
@@ -59,7 +62,7 @@ def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Call) and (_logs(node) or getattr(node.func, "id", "") == "translatable")
-        ) or (isinstance(node, ast.keyword) and node.arg == "help_text"):
+        ) or (isinstance(node, ast.keyword) and node.arg in ENGLISH_ARGUMENTS):
             apart |= set(ast.walk(node))
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             apart.add(node.value)
