@@ -11,6 +11,7 @@ from annotation.core.errors import ImportRefused, TristepError
 from annotation.services import (
     audit,
     claim_expiry,
+    derive,
     evaluate,
     ingest,
     label,
@@ -28,9 +29,9 @@ log = logging.getLogger(__name__)
 
 @shared_task(name="annotation.run_import")
 def run_import(source_id: int) -> None:
-    """Import a received file; what is wrong with it stands in its row."""
+    """Import a received file, or derive what was asked for; what is wrong with it stands in its row."""
     try:
-        label.run_import(source_id=source_id, resumable=True)
+        derive.run_import(source_id=source_id, resumable=True)
     except ImportRefused as refused:
         log.info("import %s refused: %s errors", source_id, refused.report.get("count"))
     except TristepError as stopped:

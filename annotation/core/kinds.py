@@ -25,6 +25,7 @@ class Feature(StrEnum):
     that is trained here. `atif`: trajectories are written as ATIF documents. `step_rewards`: releases are
     written as rewards of the steps of one run. `pairs`: the steps of a trajectory are alternatives, of which
     one may be better than another, so that releases are written as pairs and say where each is from.
+    `derivation`: decisions are derived from its releases.
     """
 
     PROPAGATION = "propagation"
@@ -34,6 +35,7 @@ class Feature(StrEnum):
     ATIF = "atif"
     STEP_REWARDS = "step_rewards"
     PAIRS = "pairs"
+    DERIVATION = "derivation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -148,6 +150,7 @@ DECISIONS: Final = ProjectKind(
         Feature.BASELINE: translatable("A project of decisions has no baseline judge."),
         Feature.ATIF: translatable("A project of decisions has no export as ATIF."),
         Feature.STEP_REWARDS: translatable("A project of decisions has no export of step rewards."),
+        Feature.DERIVATION: translatable("Decisions are derived from a release of whole runs."),
     },
 )
 

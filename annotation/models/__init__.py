@@ -13,7 +13,7 @@ from .consensus import (
     SecondPersonFit,
     all_places_free,
 )
-from .data import ImportFile, Step, Tag, Task, Trajectory, TrajectoryContent, TrajectoryTag
+from .data import DERIVED, ImportFile, Step, Tag, Task, Trajectory, TrajectoryContent, TrajectoryTag
 from .discussion import Comment, Discussion, Revision, ThreadRead
 from .disputes import Dispute
 from .examples import Example
@@ -67,6 +67,7 @@ from .suggestions import (
 
 __all__ = [
     "ACTIVE_STATES",
+    "DERIVED",
     "MAX_ANNOTATORS",
     "MAX_CLAIMS",
     "MAX_CLAIM_DAYS",

@@ -17,6 +17,8 @@ from .jobs import JobFields
 from .projects import Project, Subset
 
 MAX_TAG = 40
+DERIVED = "derived"
+"""The option of an import that names the release that it is derived from."""
 
 
 class ImportFile(JobFields):
@@ -32,6 +34,9 @@ class ImportFile(JobFields):
 
     A file of a person's labels (`format` is `LABEL_FORMAT`) has in `options` whose they are, and in `subset`
     where its records are looked for: empty for everywhere. `created_count` is its labelled trajectories.
+
+    One that is derived from a release (`derived_from`) has no bytes under `stored_as`: its `sha256` is the
+    digest of the release, and its size that of the release's files.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -93,6 +98,12 @@ class ImportFile(JobFields):
         """The subset that a file of trajectories comes into."""
         assert self.subset is not None
         return self.subset
+
+    @property
+    def derived_from(self) -> dict[str, Any]:
+        """The release that it is derived from, and how (services.derive); empty for a file."""
+        derived: dict[str, Any] = self.options.get(DERIVED, {})
+        return derived
 
     @property
     def offers_suspension(self) -> bool:

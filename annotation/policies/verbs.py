@@ -38,6 +38,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "release.freeze": (Role.ADMIN,),
     "release.withdraw": (Role.ADMIN,),
     "release.publish": (Role.ADMIN,),
+    "release.derive": (Role.ADMIN,),
     "predictions.change": (Role.ADMIN,),
     "audit.view": (Role.ADMIN,),
 }

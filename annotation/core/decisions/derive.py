@@ -23,6 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..i18n import translatable
 from ..jsonio.canonical import sha256_hex
 from ..releases.exports.formats.protocols import INDEPENDENT, step_values
 from ..trajectories.messages import RESPONSES, as_in_chat, normalise
@@ -42,6 +43,20 @@ class Recipe(StrEnum):
 
     SHARED = "shared"
     FIRST_ERROR = "first-error"
+
+
+COUNTS: Final = {
+    "histories": translatable("different histories"),
+    "shared": translatable("histories that several runs have"),
+    "items": translatable("decisions"),
+    "tasks": translatable("tasks"),
+    "pairs": translatable("pairs of a better and a worse option"),
+    "left_out": translatable("actions left out, because their label here is not one and their own"),
+    "first_errors": translatable("first errors"),
+    "with_sibling": translatable("first errors with a right action beside them"),
+    "uncorrected": translatable("histories with a first error and no right action"),
+}
+"""The counts of a derivation: their names in JSON, and their words in the import's report."""
 
 
 @dataclass(slots=True)
@@ -68,6 +83,11 @@ class DerivedCounts:
         names = ["histories", "items", "tasks", "pairs", "left_out"]
         of_recipe = ["shared"] if recipe is Recipe.SHARED else ["first_errors", "with_sibling", "uncorrected"]
         return {name: getattr(self, name) for name in (*names, *of_recipe)}
+
+    @classmethod
+    def of_notes(cls, notes: Mapping[str, int]) -> DerivedCounts:
+        """The counts in the notes of an import, which have their words."""
+        return cls(**{name: notes.get(words, 0) for name, words in COUNTS.items()})
 
 
 @dataclass(slots=True)

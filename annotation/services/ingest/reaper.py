@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
-from annotation.models import ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
+from annotation.models import Exposure, ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
 
 from .. import job_lease
 from .lease import MAX_ATTEMPTS, mine
@@ -51,8 +51,9 @@ def sweep(source: ImportFile) -> None:
             if not part:
                 break
             # Straight deletes: nothing else can refer to rows that were never live, so no cascade has to be
-            # sought.
+            # sought. What is derived is noted as seen before it is live.
             for rows in (
+                Exposure.objects.filter(trajectory__in=part),
                 Step.objects.filter(trajectory__in=part),
                 TrajectoryContent.objects.filter(trajectory__in=part),
                 Trajectory.objects.filter(pk__in=part),

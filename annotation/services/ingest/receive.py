@@ -40,6 +40,11 @@ def stored_path(source: ImportFile) -> Path:
     return Path(settings.UPLOAD_DIR) / source.stored_as
 
 
+def unused_path() -> str:
+    """A name for the bytes of an import that no other has."""
+    return f"{uuid.uuid4().hex}{SUFFIX}"
+
+
 def default_subset(filename: str) -> str:
     """The subset of a file that comes without one: its name up to the first dot.
 
@@ -109,7 +114,7 @@ def receive(
 ) -> ImportFile:
     """Store a file of any kind as an import; `columns` says from its first bytes what its row has besides.
     The caller has asked permission. Raises Invalid for an empty file."""
-    stored_as = f"{uuid.uuid4().hex}{SUFFIX}"
+    stored_as = unused_path()
     path = Path(settings.UPLOAD_DIR) / stored_as
     try:
         head, size, sha256 = _store(path, chunks)

@@ -1,8 +1,9 @@
 """Run an import: take the lease, read, write in batches, make the rows live."""
 
 import time
-from collections.abc import Callable
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Protocol
 
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Exists, OuterRef
@@ -14,7 +15,7 @@ from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.kinds import Feature
 from annotation.core.label_files import LABEL_FORMAT
 from annotation.core.vocabulary import ImportState
-from annotation.importers import RecordError, by_name
+from annotation.importers import Importer, ReadContext, RecordError, by_name
 from annotation.importers.limits import read_within_limits
 from annotation.importers.options import ReadOptions
 from annotation.models import Assignment, ImportFile, Project, Step, Task, Trajectory
@@ -35,6 +36,21 @@ RETIRED_AT_ONCE = 500
 OVERTAKEN = "overtaken"
 
 Progress = Callable[[int, int], None]
+
+
+class DerivedReader(Importer, Protocol):
+    """The reader of an import that is derived from a release; `stream` has a `position` in bytes."""
+
+    stream: Any
+
+    def written(self) -> None:
+        """What was read since the last time has been written, or was there already."""
+
+    def finish(self, context: ReadContext) -> None:
+        """Everything has been read and written. Raises what forbids to publish it."""
+
+
+Derived = Callable[[ImportFile, Callable[[int], None]], DerivedReader]
 
 
 class CountingStream:
@@ -100,14 +116,15 @@ def run_import(
     progress: Progress | None = None,
     resumable: bool = False,
     labels: Callable[[ImportFile], None] | None = None,
+    derived: Derived | None = None,
 ) -> ImportFile:
     """Import a received file to its end: published, or failed with everything that is wrong with it.
 
     Idempotent: one that is leased by somebody else or has ended is left alone, one that died half-way is
     begun anew. `progress(done, total)` is called in bytes. `resumable`: when the database fails under it, the
     import is left to the reaper, which queues it again; otherwise whatever stops it ends it. `labels`
-    does the work for a file of labels. Raises ImportRefused (with the report) when the file is refused,
-    StaleState when it was abandoned meanwhile.
+    does the work for a file of labels, `derived` reads what is derived from a release. Raises ImportRefused
+    (with the report) when the file is refused, StaleState when it was abandoned meanwhile.
     """
     claimed = lease.take(source_id)
     source = ImportFile.objects.select_related("project", "subset").get(pk=source_id)
@@ -119,7 +136,7 @@ def run_import(
         if source.format == LABEL_FORMAT and labels is not None:
             labels(source)
         else:
-            written = _import(source, progress, actor).written
+            written = _import(source, progress, actor, derived).written
     except ImportRefused as refusal:
         report = refusal.report
         fail(source, refusal.message, errors=report["errors"], count=report["count"])
@@ -143,14 +160,16 @@ def run_import(
     return source
 
 
-def _import(source: ImportFile, progress: Progress | None, actor: Actor) -> ImportTally:
+def _import(
+    source: ImportFile, progress: Progress | None, actor: Actor, derived: Derived | None
+) -> ImportTally:
     """Read and publish a file, and once more when another import overtook it.
 
     An archive may hold the same log twice, and two workers import both at the same time. What the other has
     added is unchanged at the second reading, or refused in words.
     """
     for last in (False, True):
-        tally, errors = _read(source, progress)
+        tally, errors = _read(source, progress, derived)
         if errors:
             raise errors.refusal()
         try:
@@ -172,7 +191,9 @@ def _stop(source: ImportFile, error: TristepError) -> None:
             sweep(source)
 
 
-def _read(source: ImportFile, progress: Progress | None) -> tuple[ImportTally, FileErrors]:
+def _read(
+    source: ImportFile, progress: Progress | None, derived: Derived | None
+) -> tuple[ImportTally, FileErrors]:
     """Read the whole file; write batches until the first error, then only look for more errors."""
     tally, errors = ImportTally(), FileErrors(source.filename)
     batch: list[PreparedDraft] = []
@@ -181,23 +202,23 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[ImportTally, F
     context = read_context(
         source.filename, {int(index): name for index, name in source.policy_models.items()}
     )
-    with stored_path(source).open("rb") as file:
-        stream = CountingStream(file, source.size, beat)
-        importer, options = by_name(source.format), ReadOptions.of(source.options)
-        for item in read_within_limits(importer, stream, context, options):  # type: ignore[arg-type]
+    with _opened(source, beat, derived) as (importer, stream, made):
+        for item in read_within_limits(importer, stream, context, ReadOptions.of(source.options)):
             if isinstance(item, RecordError):
                 errors.add(item)
             elif not errors:
                 batch.append(prepare(item))
                 held += len(item.raw)
                 if len(batch) >= BATCH_RECORDS or held >= BATCH_BYTES:
-                    _flush(source, batch, tally, errors, stream.position)
+                    _flush(source, batch, tally, errors, stream.position, made)
                     held = 0
             beat(stream.position)
             if progress is not None:
                 progress(stream.position, source.size)
         if batch and not errors:
-            _flush(source, batch, tally, errors, stream.position)
+            _flush(source, batch, tally, errors, stream.position, made)
+        if made is not None and not errors:
+            made.finish(context)
     if not errors and not tally.created and not tally.unchanged and not tally.replaced:
         errors.add(
             RecordError(
@@ -211,11 +232,32 @@ def _read(source: ImportFile, progress: Progress | None) -> tuple[ImportTally, F
     return tally, errors
 
 
+@contextmanager
+def _opened(
+    source: ImportFile, on_read: Callable[[int], None], derived: Derived | None
+) -> Iterator[tuple[Importer, Any, DerivedReader | None]]:
+    """The reader of an import and what it reads: a file that was received, or the release that it is derived
+    from, whose reader is the third."""
+    if source.derived_from and derived is not None:
+        made = derived(source, on_read)
+        yield made, made.stream, made
+        return
+    with stored_path(source).open("rb") as file:
+        yield by_name(source.format), CountingStream(file, source.size, on_read), None
+
+
 def _flush(
-    source: ImportFile, batch: list[PreparedDraft], tally: ImportTally, errors: FileErrors, done: int
+    source: ImportFile,
+    batch: list[PreparedDraft],
+    tally: ImportTally,
+    errors: FileErrors,
+    done: int,
+    made: DerivedReader | None,
 ) -> None:
     errors.extend(write_batch(source, batch, tally, done=done))
     batch.clear()
+    if made is not None and not errors:
+        made.written()
 
 
 def _publish(source: ImportFile, tally: ImportTally, actor: Actor) -> None:

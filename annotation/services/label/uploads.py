@@ -21,6 +21,7 @@ from .. import ingest, job_lease
 from ..ingest import lease
 from ..ingest.previews import opened
 from ..ingest.receive import receive
+from ..ingest.run import Derived, Progress
 from .import_file import NewPerson, check_lines, import_labels, no_annotator
 from .import_rows import STORING
 
@@ -113,9 +114,17 @@ def look_at_labels(*, actor: Actor, source: ImportFile) -> LabelPreview:
     return LabelPreview(len(lines), steps, whole, list(lines.values())[:SHOWN_LINES], errors.listed)
 
 
-def run_import(*, source_id: int, resumable: bool = False) -> ImportFile:
+def run_import(
+    *,
+    source_id: int,
+    progress: Progress | None = None,
+    resumable: bool = False,
+    derived: Derived | None = None,
+) -> ImportFile:
     """Import a received file of either kind to its end (`ingest.run_import`)."""
-    return ingest.run_import(source_id=source_id, resumable=resumable, labels=_import)
+    return ingest.run_import(
+        source_id=source_id, progress=progress, resumable=resumable, labels=_import, derived=derived
+    )
 
 
 def _import(source: ImportFile) -> None:
