@@ -34,7 +34,7 @@ from frontend.pages.influence import influence
 from frontend.pages.judging import answers, judges, run, runs, workshop
 from frontend.pages.projects import audit, members, overview, projects
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
-from frontend.pages.releases import freezes, release_diff, releases
+from frontend.pages.releases import derivations, freezes, release_diff, releases
 from frontend.pages.work import (
     claims,
     first_reading,
@@ -234,6 +234,7 @@ results = [
     page(RELEASE + "diff/<str:other>/changelog.md", release_diff.changelog, "release-changelog"),
     page(RELEASE + "public/", releases.public, "release-public"),
     page(RELEASE + "verify/", releases.verify, "release-verify"),
+    page(RELEASE + "derive/", derivations.derive, "release-derive"),
     page(RELEASE + "withdraw/", releases.withdraw, "release-withdraw"),
     page(RELEASE + "leaderboard/", leaderboard.leaderboard, "leaderboard"),
     page(RELEASE + "best-of-n/", evaluation.best_of_n, "release-best-of-n"),

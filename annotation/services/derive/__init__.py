@@ -12,6 +12,7 @@ from .derivation import (
     preview_derivation,
     require_derivable,
     run_import,
+    targets,
 )
 from .records import TOO_FEW
 from .request import DerivationRequest
@@ -25,4 +26,5 @@ __all__ = [
     "preview_derivation",
     "require_derivable",
     "run_import",
+    "targets",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation import dispatch
@@ -16,7 +17,7 @@ from annotation.core.kinds import Feature
 from annotation.core.vocabulary import ImportState
 from annotation.importers import by_name, kind_of
 from annotation.importers.decisions.tristep_decision import TristepDecision
-from annotation.models import DERIVED, ImportFile, Project, Release
+from annotation.models import DERIVED, ImportFile, Project, Release, User
 from annotation.policies import Actor, recorded, require
 
 from .. import audit, label, projects
@@ -36,9 +37,18 @@ from .request import DerivationRequest
 
 PREVIEWED_RECORDS: Final = 2_000
 """Of a larger release nothing is counted beforehand while somebody waits."""
+DECIDED: Final = kind_of(by_name(TristepDecision.name))
 NO_DERIVED_KIND: Final = translatable(
     "Decisions are derived into a project of the kind “decisions”; “{project}” is of another."
 )
+
+
+def targets(actor: User) -> QuerySet[Project]:
+    """The projects into which a person may derive decisions. No query by itself."""
+    projects_ = Project.objects.filter(kind=DECIDED.name)
+    if not actor.is_superuser:
+        projects_ = projects_.filter(memberships__user=actor, memberships__is_admin=True)
+    return projects_.order_by("name", "pk")
 
 
 def derive(
@@ -100,7 +110,7 @@ def _admit(actor: Actor, release: Release, project: Project) -> None:
     require(actor, "release.derive", release)
     require(actor, "import", project)
     require_derivable(release)
-    if project.of_kind != kind_of(by_name(TristepDecision.name)):
+    if project.of_kind != DECIDED:
         sentence = translatable(NO_DERIVED_KIND, project=project.slug)
         raise Invalid(sentence, code="other_kind", fields={"into": sentence})
 

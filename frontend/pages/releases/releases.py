@@ -21,6 +21,7 @@ from annotation import policies
 from annotation.core.agreement.figures import FIGURES as AGREEMENT_FIGURES
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.figures.measure import Measure
+from annotation.core.kinds import Feature
 from annotation.core.releases.exports import PLAIN, export_options
 from annotation.core.releases.record_format import (
     MANIFEST,
@@ -196,6 +197,9 @@ def _detail(opened: ProjectPage, release: Release, **extra: Any) -> HttpResponse
         releases=known,
         previous=previous,
         may_publish=opened.may("release.publish"),
+        may_derive=opened.may("release.derive")
+        and opened.project.of_kind.has(Feature.DERIVATION)
+        and not hasattr(release, "withdrawal"),
         may_withdraw=opened.may("release.withdraw"),
         **{**files_context(opened, release, manifest), **_pictures(opened, release), **extra},
     )

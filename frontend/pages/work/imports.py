@@ -227,7 +227,7 @@ def detail(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         else "",
         running=row.state in POLLED_STATES,
         errors=paginate(request, row.errors, per_page=100),
-        labelled=suggest.has_source_labels(source=row),
+        labelled=not row.derived_from and suggest.has_source_labels(source=row),
         listed=len(row.errors),
     )
 
