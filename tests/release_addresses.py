@@ -25,6 +25,7 @@ def release_pages() -> Iterator[Address]:
         yield Address(f + "public-file", version(version=number, name="tiny.jsonl"), f"{state}-tiny.jsonl")
     yield Address(f + "public-file", version(version="1.1", name="all.zip"), "on-all.zip")
     yield Address(f + "release-verify", version())
+    yield Address(f + "release-derive", version(), body={"into": "bench"})
     yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(f + name, version()) for name in ("leaderboard", "predictions-import"))
     yield Address(f + "release-errors", of_release("predictions"), query="released=-1&predicted=1")
@@ -62,6 +63,8 @@ def release_api() -> Iterator[Address]:
     yield Address(a + "release-key", version())
     yield Address(a + "release-export", version(subset="tiny"))
     yield Address(a + "release-archive", version())
+    derived = {"into": "bench", "set": "first", "recipe": "shared"}
+    yield Address(a + "derivations", version(), body=derived, query="into=bench&recipe=shared")
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(a + name, version()) for name in ("prediction-sets", "leaderboard", "best-of-n"))
     yield Address(a + "benchmark", version())

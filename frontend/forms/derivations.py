@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from annotation.core.bounds import MAX_INT
 from annotation.core.decisions.derive import Recipe
@@ -23,7 +24,9 @@ class DerivationForm(forms.Form):
 
     into = forms.ChoiceField(label=_("Project of decisions"))
     subset = forms.SlugField(
-        label=_("Set"), max_length=64, help_text=_("Letters, digits, hyphens and underscores.")
+        label=pgettext_lazy("of decisions", "Set"),
+        max_length=64,
+        help_text=_("Letters, digits, hyphens and underscores."),
     )
     recipe = forms.ChoiceField(label=_("Recipe"), choices=RECIPES, widget=forms.RadioSelect)
     options = forms.IntegerField(

@@ -41,6 +41,7 @@ CONFLICTING_READS = frozenset(
         f"{API}/projects/{{slug}}/releases/{{version}}/benchmark/",
         f"{API}/projects/{{slug}}/releases/{{version}}/statistics/",
         f"{API}/projects/{{slug}}/releases/{{version}}/judges/",
+        f"{API}/projects/{{slug}}/releases/{{version}}/decisions/",
     }
 )
 

@@ -58,6 +58,9 @@ COUNTS: Final = {
 }
 """The counts of a derivation: their names in JSON, and their words in the import's report."""
 
+TOO_FEW_LEFT: Final = translatable("decisions with fewer people left than have to label them")
+"""One more of its notes."""
+
 
 @dataclass(slots=True)
 class DerivedCounts:

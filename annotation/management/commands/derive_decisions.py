@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from annotation.core.decisions.derive import DerivedCounts, Recipe
+from annotation.core.decisions.derive import TOO_FEW_LEFT, DerivedCounts, Recipe
 from annotation.core.kinds import DECISIONS
 from annotation.management.base import OperatorCommand, add_release, counted, find_release
 from annotation.models import Project
@@ -57,7 +57,7 @@ class Command(OperatorCommand):
         ) as bar:
             source = derive.run_import(source_id=source.pk, progress=lambda done, _: bar.update(done - bar.n))
         counts = DerivedCounts.of_notes(source.notes).as_json(request.recipe)
-        too_few = source.notes.get(derive.TOO_FEW, 0)
+        too_few = source.notes.get(TOO_FEW_LEFT, 0)
         if options["json"]:
             self.document(
                 {

@@ -14,12 +14,10 @@ from .derivation import (
     run_import,
     targets,
 )
-from .records import TOO_FEW
 from .request import DerivationRequest
 
 __all__ = [
     "PREVIEWED_RECORDS",
-    "TOO_FEW",
     "DerivationPreview",
     "DerivationRequest",
     "derive",

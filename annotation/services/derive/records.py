@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from annotation.core.decisions.derive import COUNTS, Derivation
+from annotation.core.decisions.derive import COUNTS, TOO_FEW_LEFT, Derivation
 from annotation.core.decisions.record import Decision, decision_draft
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
@@ -23,7 +23,6 @@ from .request import DerivationRequest
 from .source_people import SourceAddress, expose_to_source, people_who_know
 
 READ_AT_ONCE: Final = 100
-TOO_FEW: Final = translatable("decisions with fewer people left than have to label them")
 
 
 class ReleaseStream:
@@ -153,4 +152,4 @@ class DerivedRecords:
                 ),
                 code="too_few_people",
             )
-        context.notes[TOO_FEW] = self._left.too_few
+        context.notes[TOO_FEW_LEFT] = self._left.too_few

@@ -11,10 +11,11 @@ from django.conf import settings
 from django.db.models import Count
 
 from annotation.core.audits.certificate import CONFIDENCE
+from annotation.core.decisions.derive import TOO_FEW_LEFT
 from annotation.core.i18n import translatable
 from annotation.core.releases.record_format import distribution, file_name
-from annotation.core.vocabulary import RESOLVED, TrajectoryState
-from annotation.models import AuditedTrajectory, Membership, Project, Trajectory
+from annotation.core.vocabulary import RESOLVED, ImportState, TrajectoryState
+from annotation.models import DERIVED, AuditedTrajectory, ImportFile, Membership, Project, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports.influence.report import as_json, influence
 from annotation.reports.quality.label_audit import audit_report, certificate_json, newest_audit
@@ -24,6 +25,7 @@ from annotation.reports.releases.unlabelled_part import unlabelled_part
 from .. import assign
 from .contents import ReleaseDigest
 
+DERIVED_NAMES = ("project", "version", "digest", "recipe", "seed", "options")
 NO_EXPERIMENT = translatable("when annotators saw suggestions was not randomised")
 
 
@@ -61,6 +63,7 @@ def described(project: Project, running: ReleaseDigest, leave_out: Collection[st
             for subset, entry in running.files.items()
         },
         "left_out": _left_out(project, leave_out),
+        **_derived_from(project, leave_out),
         "unlabelled": unlabelled_part(project, trajectories.tolist(), running.files.keys()).as_json(),
         "agreement": agreement_twice(viewer=OPERATOR, project=project, trajectories=trajectories),
         "label_audit": _audited(project, trajectories),
@@ -136,6 +139,23 @@ def _exposure(project: Project, running: ReleaseDigest) -> dict[str, Any]:
     experiment = {"unit": report["unit"], "arms": arms, "effects": report.get("effects", report["contrasts"])}
     more = {name: report[name] for name in ("look", "accounting", "each_other") if name in report}
     return {**exposure, "policy": None, "experiment": {**experiment, **more}, "experiment_reason": ""}
+
+
+def _derived_from(project: Project, leave_out: Collection[str]) -> dict[str, Any]:
+    """The releases that its sets are derived from, and how; nothing where none is. `too_few_people`: for how
+    many decisions fewer people were left than have to label them."""
+    sources = ImportFile.objects.filter(
+        project=project, state=ImportState.PUBLISHED, options__has_key=DERIVED
+    ).exclude(subset__name__in=leave_out)
+    derived = [
+        {
+            "set": source.target.name,
+            **{name: source.derived_from[name] for name in DERIVED_NAMES},
+            "too_few_people": source.notes.get(TOO_FEW_LEFT, 0),
+        }
+        for source in sources.select_related("subset").defer("errors").order_by("pk")
+    ]
+    return {"derived_from": derived} if derived else {}
 
 
 def _left_out(project: Project, leave_out: Collection[str]) -> dict[str, Any]:

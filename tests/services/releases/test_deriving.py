@@ -9,53 +9,17 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.core.decisions.derive import DerivedCounts
+from annotation.core.decisions.derive import TOO_FEW_LEFT, DerivedCounts
 from annotation.core.errors import Conflict, Denied, Invalid, TristepError
 from annotation.core.vocabulary import ImportState
 from annotation.models import Exposure, ImportFile, Project, Release, Task, Trajectory
 from annotation.policies import OPERATOR
-from annotation.services import adjudicate, assign, derive, ingest, label, release
+from annotation.services import assign, derive, ingest, release
 from annotation.services.ingest import run as running
 from tests import people
-from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.services.publishing import freeze
 from tests.services.receiving import Killed
-
-
-@shared_rows
-def labelled(cast: Cast) -> Cast:
-    """Two tasks of two runs each, which part at their last step: the answer of the first run is right, that
-    of the second wrong. About the second task judith decided."""
-    people.import_records(
-        cast.project, [people.make_record(query, sample) for query in (0, 1) for sample in (0, 1)]
-    )
-    for user in (cast.ann, cast.ben):
-        for _ in range(4):
-            assignment = people.claim(user, cast.project)
-            run = assignment.trajectory
-            says = -1 if run.sample_index == 1 and (run.query_index == 0 or user == cast.ann) else 1
-            people.label_all(assignment, [1, says], outcome=1)
-            label.submit(actor=user, assignment=assignment)
-    case = people.open_case(cast.judith, Trajectory.objects.get(state="disputed"))
-    adjudicate.decide(actor=cast.judith, adjudication=case, message_index=4, value=-1)
-    adjudicate.close_case(actor=cast.judith, adjudication=case)
-    return cast
-
-
-@shared_rows
-def frozen(labelled: Cast) -> Release:
-    return freeze(labelled.project)
-
-
-@shared_rows
-def target(labelled: Cast) -> Project:
-    """A project of decisions with the same admin, where cleo and oscar label, and whoever did before."""
-    project = people.make_project("choices", kind="decisions")
-    people.make_member(project, labelled.admin, "admin")
-    for user in (labelled.ann, labelled.ben, labelled.cleo, labelled.judith, labelled.oscar):
-        people.make_member(project, user, "annotator")
-    return project
 
 
 def derived(cast: Cast, made: Release, project: Project, recipe: str = "shared", **more: Any) -> ImportFile:
@@ -69,18 +33,18 @@ def derived(cast: Cast, made: Release, project: Project, recipe: str = "shared",
 @pytest.mark.postgres
 @pytest.mark.parametrize("recipe", ["shared", "first-error"])
 def test_derive_brings_each_history_at_which_the_runs_part(
-    labelled: Cast, frozen: Release, target: Project, recipe: str
+    parted: Cast, parted_release: Release, choices: Project, recipe: str
 ) -> None:
-    source = derived(labelled, frozen, target, recipe, seed=7)
+    source = derived(parted, parted_release, choices, recipe, seed=7)
 
     assert (source.state, source.created_count, source.step_count) == (ImportState.PUBLISHED, 2, 4)
     assert source.target.name == "first"
     assert source.progress_done == source.progress_total > 0
     assert source.derived_from == {
-        "release": str(frozen.pk),
+        "release": str(parted_release.pk),
         "project": "bench",
         "version": "1.0",
-        "digest": frozen.digest,
+        "digest": parted_release.digest,
         "recipe": recipe,
         "seed": 7,
         "options": None,
@@ -94,16 +58,16 @@ def test_derive_brings_each_history_at_which_the_runs_part(
         query = record["question"].removeprefix("Question ").removesuffix("?")
         assert said == {f"The answer to {query} is 0.": 1, f"The answer to {query} is 1.": -1}
 
-    again = derived(labelled, frozen, target, recipe)
+    again = derived(parted, parted_release, choices, recipe)
     assert (again.created_count, again.unchanged_count) == (0, 2)
-    assert Trajectory.objects.filter(project=target).count() == 2
+    assert Trajectory.objects.filter(project=choices).count() == 2
 
 
 @pytest.mark.postgres
 def test_derive_keeps_items_from_those_who_labelled_or_decided_their_source(
-    labelled: Cast, frozen: Release, target: Project
+    parted: Cast, parted_release: Release, choices: Project
 ) -> None:
-    source = derived(labelled, frozen, target)
+    source = derived(parted, parted_release, choices)
 
     exposed = Exposure.objects.filter(trajectory__source=source, kind="label")
     of_tasks = {
@@ -113,44 +77,60 @@ def test_derive_keeps_items_from_those_who_labelled_or_decided_their_source(
         for question in Task.objects.filter(subset=source.subset).values_list("question", flat=True)
     }
     assert of_tasks == {"Question 0?": {"ann", "ben"}, "Question 1?": {"ann", "ben", "judith"}}
-    for user in (labelled.ann, labelled.ben):
+    for user in (parted.ann, parted.ben):
         with pytest.raises(Conflict) as refusal:
-            assign.claim_next(actor=user, project=target)
+            assign.claim_next(actor=user, project=choices)
         assert refusal.value.code == "nothing_left"
-    assert assign.claim_next(actor=labelled.judith, project=target).trajectory.task.question == "Question 0?"
-    for user in (labelled.cleo, labelled.oscar):
-        assert assign.claim_next(actor=user, project=target).trajectory.source_id == source.pk
+    assert assign.claim_next(actor=parted.judith, project=choices).trajectory.task.question == "Question 0?"
+    for user in (parted.cleo, parted.oscar):
+        assert assign.claim_next(actor=user, project=choices).trajectory.source_id == source.pk
 
 
 def test_derive_stops_where_too_few_people_are_left_unless_told_to_go_on(
-    labelled: Cast, frozen: Release, target: Project
+    parted: Cast, parted_release: Release, choices: Project
 ) -> None:
-    target.memberships.filter(user=labelled.oscar).delete()
+    choices.memberships.filter(user=parted.oscar).delete()
     request = derive.DerivationRequest.of(recipe="shared")
-    preview = derive.preview_derivation(actor=labelled.admin, release=frozen, project=target, request=request)
+    preview = derive.preview_derivation(
+        actor=parted.admin, release=parted_release, project=choices, request=request
+    )
     # of the second task only cleo knows nothing
     assert (preview.annotators, preview.needed, preview.too_few, preview.counts.items) == (4, 2, 1, 2)
-    assert not Trajectory.objects.filter(project=target).exists()
+    assert not Trajectory.objects.filter(project=choices).exists()
 
     with pytest.raises(Conflict) as refusal:
-        derived(labelled, frozen, target)
+        derived(parted, parted_release, choices)
     assert refusal.value.code == "too_few_people"
-    assert not Trajectory.objects.filter(project=target).exists()
-    assert not Exposure.objects.filter(trajectory__project=target).exists()
+    assert not Trajectory.objects.filter(project=choices).exists()
+    assert not Exposure.objects.filter(trajectory__project=choices).exists()
 
-    source = derived(labelled, frozen, target, anyway=True)
+    source = derived(parted, parted_release, choices, anyway=True)
     assert source.created_count == 2
-    assert (source.notes[derive.TOO_FEW], source.derived_from["anyway"]) == (1, True)
+    assert (source.notes[TOO_FEW_LEFT], source.derived_from["anyway"]) == (1, True)
+    for user in (parted.cleo, parted.judith):
+        people.label_next(user, choices)
+    assert json.loads(freeze(choices).manifest)["derived_from"] == [
+        {
+            "set": "first",
+            "project": "bench",
+            "version": "1.0",
+            "digest": parted_release.digest,
+            "recipe": "shared",
+            "seed": 0,
+            "options": None,
+            "too_few_people": 1,
+        }
+    ]
 
 
 @pytest.mark.postgres
 def test_derive_that_was_killed_leaves_nothing_and_is_begun_again(
-    labelled: Cast, frozen: Release, target: Project, monkeypatch: pytest.MonkeyPatch
+    parted: Cast, parted_release: Release, choices: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "BATCH_RECORDS", 1)
     request = derive.DerivationRequest.of(recipe="shared")
     source = derive.derive(
-        actor=labelled.admin, release=frozen, project=target, subset="first", request=request
+        actor=parted.admin, release=parted_release, project=choices, subset="first", request=request
     )
 
     def die(done: int, total: int) -> None:
@@ -159,22 +139,22 @@ def test_derive_that_was_killed_leaves_nothing_and_is_begun_again(
 
     with pytest.raises(Killed):
         derive.run_import(source_id=source.pk, progress=die, resumable=True)
-    assert not Trajectory.objects.filter(project=target, live=True).exists()
+    assert not Trajectory.objects.filter(project=choices, live=True).exists()
     ImportFile.objects.filter(pk=source.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert ingest.reap() >= 1
 
     done = derive.run_import(source_id=source.pk)
     assert (done.state, done.attempt) == (ImportState.PUBLISHED, 2)
-    assert Trajectory.objects.filter(project=target).count() == 2
+    assert Trajectory.objects.filter(project=choices).count() == 2
     assert Exposure.objects.filter(trajectory__source=source).count() == 5
 
 
-def test_derive_refuses_in_one_sentence(labelled: Cast, frozen: Release, target: Project) -> None:
+def test_derive_refuses_in_one_sentence(parted: Cast, parted_release: Release, choices: Project) -> None:
     def refusal(kind: type[TristepError], **changes: Any) -> str:
         asked: dict[str, Any] = {
-            "actor": labelled.admin,
-            "release": frozen,
-            "project": target,
+            "actor": parted.admin,
+            "release": parted_release,
+            "project": choices,
             "subset": "first",
             "request": derive.DerivationRequest.of(recipe="shared"),
         }
@@ -182,15 +162,15 @@ def test_derive_refuses_in_one_sentence(labelled: Cast, frozen: Release, target:
             derive.derive(**{**asked, **changes})
         return refused.value.code
 
-    assert refusal(Invalid, project=labelled.project) == "other_kind"
+    assert refusal(Invalid, project=parted.project) == "other_kind"
     assert refusal(Invalid, subset="not a slug") == "invalid"
-    assert refusal(Denied, actor=labelled.judith) == "denied"
+    assert refusal(Denied, actor=parted.judith) == "denied"
     with pytest.raises(Invalid) as wrong:
         derive.DerivationRequest.of(recipe="longest", seed=-1, options=1)
     assert set(wrong.value.fields) == {"recipe", "seed", "options"}
-    release.withdraw(actor=labelled.admin, release=frozen, reason="Faulty.")
+    release.withdraw(actor=parted.admin, release=parted_release, reason="Faulty.")
     assert refusal(Conflict, release=Release.objects.get()) == "withdrawn"
-    assert not ImportFile.objects.filter(project=target).exists()
+    assert not ImportFile.objects.filter(project=choices).exists()
 
 
 def test_derive_says_that_there_is_nothing_to_derive(cast: Cast) -> None:
