@@ -6,7 +6,6 @@ from .views import (
     adjudications,
     agreement,
     assignments,
-    derivations,
     discussions,
     examples,
     imports,
@@ -172,7 +171,7 @@ urlpatterns = [
     path(f"{RELEASE}outside-numbers/", predictions.OutsideNumbers.as_view(), name="outside-numbers"),
     path(f"{RELEASE}benchmark/", predictions.Benchmark.as_view(), name="benchmark"),
     path(f"{RELEASE}best-of-n/", predictions.BestOfN.as_view(), name="best-of-n"),
-    path(f"{RELEASE}decisions/", derivations.Derivations.as_view(), name="derivations"),
+    path(f"{RELEASE}decisions/", releases.Derivations.as_view(), name="derivations"),
     path(f"{RELEASE}withdraw/", releases.Withdraw.as_view(), name="release-withdraw"),
     # last: whatever is none of these is answered in JSON too
     re_path(r"^(?P<rest>.*)$", index.Unknown.as_view(), name="unknown"),

@@ -150,7 +150,9 @@ DECISIONS: Final = ProjectKind(
         Feature.BASELINE: translatable("A project of decisions has no baseline judge."),
         Feature.ATIF: translatable("A project of decisions has no export as ATIF."),
         Feature.STEP_REWARDS: translatable("A project of decisions has no export of step rewards."),
-        Feature.DERIVATION: translatable("Decisions are derived from a release of whole runs."),
+        Feature.DERIVATION: translatable(
+            "Decisions are derived from whole runs, and not from a project of decisions."
+        ),
     },
 )
 

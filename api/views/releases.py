@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.urls import reverse
@@ -20,11 +21,14 @@ from annotation.core.releases.exports.formats.protocols import PROTOCOLS
 from annotation.core.releases.record_format import MANIFEST, PUBLIC_KEY, SIGNATURE
 from annotation.core.releases.statistics import statistics_json
 from annotation.models import Freeze as FreezeRow
-from annotation.models import Release
+from annotation.models import Project, Release
 from annotation.policies import require, visible
+from annotation.services import derive
 from annotation.services import release as releases
 
+from ..serializers import derivations as derived
 from ..serializers import releases as shapes
+from ..serializers.imports import Import
 from .base import ProjectView, View, fetch
 
 RELEASES = Release.objects.select_related("project", "withdrawal", "public_release")
@@ -107,6 +111,46 @@ class OneRelease(Frozen):
     def get(self, request: Request, slug: str, version: str) -> Response:
         """A release with its manifest."""
         return Response(shapes.ReleaseDetail(self.release(version)).data)
+
+
+class Derivations(Frozen):
+    """`/projects/<slug>/releases/<version>/decisions/`"""
+
+    reading_may_conflict = True
+    throttle_scope = "costly"
+
+    def _asked(self, version: str, options: dict[str, Any]) -> dict[str, Any]:
+        """The keyword arguments of the service."""
+        return {
+            "actor": self.user,
+            "release": self.release(version),
+            "project": fetch(self.user, Project.objects.all(), slug=options.pop("into")),
+            "request": derive.DerivationRequest.of(**options),
+        }
+
+    @extend_schema(
+        summary="Preview derived decisions",
+        parameters=[derived.PreviewedDerivation],
+        responses=derived.DerivationPreview,
+    )
+    def get(self, request: Request, slug: str, version: str) -> Response:
+        """What a derivation would bring, and for how many items too few people would be left; nothing is
+        stored. For admins of both projects. Conflict (`nothing_to_derive`; `too_large` for a release of more
+        than 2,000 trajectories, which are counted while they are derived)."""
+        preview = derive.preview_derivation(**self._asked(version, self.query(derived.PreviewedDerivation)))
+        return Response(derived.DerivationPreview(preview.as_json()).data)
+
+    @extend_schema(summary="Derive decisions", request=derived.NewDerivation, responses={202: Import})
+    def post(self, request: Request, slug: str, version: str) -> Response:
+        """Derive decisions into a set of another project, in the background, all of it or nothing: follow the
+        address in `Location`, where the counts stand among the notes. For admins of both projects. Whoever
+        labelled, discussed or decided an item's source cannot claim the item; where that leaves too few, the
+        import fails unless `anyway` is given."""
+        options = self.parsed(derived.NewDerivation)
+        subset = options.pop("set")
+        source = derive.derive(subset=subset, **self._asked(version, options))
+        where = reverse("api:import", args=[source.pk])
+        return Response(Import(source).data, status=status.HTTP_202_ACCEPTED, headers={"Location": where})
 
 
 class Statistics(Frozen):

@@ -42,7 +42,7 @@ def test_derivation_is_previewed_and_its_annotators_are_sent_no_key_origin_or_so
     raw = json.loads(Trajectory.objects.get(pk=claimed["trajectory"]).content.raw_bytes())
     sources = [step["record_id"] for option in raw["options"] for step in option["source"]["steps"]]
     assert len(sources) == 2
-    for secret in (*sources, "bench 1.0", "first-error", "tristep-decision", '"key"', '"origin"'):
+    for secret in (*sources, "bench 1.0", "first-error", "tristep-decision", '"key"', '"origin": "step"'):
         assert secret not in sent
     assert "The answer to" in sent
 
