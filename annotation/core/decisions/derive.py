@@ -51,7 +51,7 @@ COUNTS: Final = {
     "items": translatable("decisions"),
     "tasks": translatable("tasks"),
     "pairs": translatable("pairs of a better and a worse option"),
-    "left_out": translatable("actions left out, because their label here is not one and their own"),
+    "left_out": translatable("actions without one label of their own, left out"),
     "first_errors": translatable("first errors"),
     "with_sibling": translatable("first errors with a right action beside them"),
     "uncorrected": translatable("histories with a first error and no right action"),
