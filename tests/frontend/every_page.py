@@ -85,7 +85,7 @@ PAGES = {
     "best-of-N": ("judith", "release-best-of-n", 10),
     "benchmark": ("judith", "release-benchmark", 9),
     "freeze": ("admin", "release-freeze", 25),
-    "derivation": ("admin", "release-derive", 8),
+    "derivation": ("admin", "release-derive", 7),
 }
 EVALUATION = ("release-best-of-n", "release-benchmark")
 
