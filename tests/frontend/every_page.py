@@ -213,5 +213,5 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
     if name in ("model", "release-errors", "release-predicted"):
         there = ("bench", "1.0", PredictionSet.objects.first().pk)
         return (*there, 0) if name == "release-predicted" else there
-    of_release = ("release", "leaderboard", "public-release", "scored-judges", *EVALUATION)
+    of_release = ("release", "release-derive", "leaderboard", "public-release", "scored-judges", *EVALUATION)
     return ("bench", "1.0") if name in of_release else ("bench",)
