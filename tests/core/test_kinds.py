@@ -22,18 +22,19 @@ def test_kind_gives_every_label_a_meaning_and_has_guidelines_in_both_languages(k
     assert all(words in english for words in kind.steps.values())
 
 
-def test_decisions_lack_what_needs_steps_in_a_sequence() -> None:
-    assert DECISIONS.features == set()
-    assert STEPS.features == set(Feature)
+def test_feature_of_alternatives_and_features_of_a_sequence_belong_to_one_kind_each() -> None:
+    assert DECISIONS.features == {Feature.PAIRS}
+    assert STEPS.features == set(Feature) - {Feature.PAIRS}
 
 
 @pytest.mark.parametrize("feature", Feature)
 def test_kind_refuses_what_it_lacks_in_one_sentence(feature: Feature) -> None:
-    STEPS.require(feature)
+    has, lacks = (DECISIONS, STEPS) if feature is Feature.PAIRS else (STEPS, DECISIONS)
+    has.require(feature)
     with pytest.raises(Conflict) as refused:
-        DECISIONS.require(feature)
+        lacks.require(feature)
     assert refused.value.code == "not_of_this_kind"
-    assert "project of decisions" in refused.value.message
+    assert f"project of {lacks.name}" in refused.value.message
 
 
 def test_file_of_another_kind_is_refused() -> None:
