@@ -20,7 +20,10 @@ from tests.servers import ROOT
 DOCS = ROOT / "docs"
 DESIGN = DOCS / "design.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-WALKS = ("From upload to row", "From key to row", "From judge to screen", "From freeze to verify")
+WALKS = (
+    *("From upload to row", "From key to row", "From judge to screen", "From freeze to verify"),
+    "From release to decision",
+)
 WALK_LINES = 12
 WALK_LINE = re.compile(r"(\d+)\. `([\w./-]+)` `([\w.]+)`: \S.*")
 RECIPE_STEP = re.compile(r"(\d+)\. `([^`]+)`(?: `([\w.]+)`)?: \S.*")
