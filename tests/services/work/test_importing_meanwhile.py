@@ -221,7 +221,7 @@ def test_worker_that_wakes_up_while_another_is_at_it_does_not_sweep_its_rows(
             stale = ImportFile.objects.select_related("project", "subset").get(pk=source.pk)
             stale.attempt = 1
             try:
-                running._read(stale, None)
+                running._read(stale, None, None)
             except StaleState as error:
                 running._stop(stale, error)
                 wakes.append(error)
