@@ -228,7 +228,14 @@ def powered_of(board: report.Leaderboard) -> dict[str, Any]:
         "records": found.records,
         "reason": found.reason,
         "figures": [FIGURES[name] for name in COLUMNS if name in board.figures],
-        "rows": [{"names": [row.model], "figures": row.figures, "reason": row.reason} for row in found.rows],
+        "rows": [
+            {
+                "names": [row.model],
+                "figures": row.figures,
+                "reason": row.reason or _no_interval(row.figures.get("step_accuracy")),
+            }
+            for row in found.rows
+        ],
         "pairs": [
             {"names": pair, "figures": figures, "reason": _no_interval(figures.get("step_accuracy"))}
             for pair, figures in pairs
