@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from annotation.core.default_guideline import default_guideline
+from annotation.core.guidelines import default_guideline
 from annotation.models import Guideline
 from annotation.services import accounts, projects
 from tests.browser.stored import eventually, labels_of, values_of

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core.default_guideline import default_guideline
 from annotation.core.errors import Invalid
+from annotation.core.guidelines import default_guideline
 from annotation.core.judging import LATEST, VERSIONS, JudgeInput, Prompt, TooLong, build, estimate_tokens
 from annotation.core.judging.clipping import clip_middle, note, water_level
 from annotation.core.judging.prompt import ANSWER_SCHEMA

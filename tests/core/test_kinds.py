@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from annotation.core import kinds
-from annotation.core.default_guideline import default_guideline
 from annotation.core.errors import Conflict, Invalid
+from annotation.core.guidelines import default_guideline
 from annotation.core.kinds import DECISIONS, KINDS, STEPS, Feature, ProjectKind
 from annotation.core.vocabulary import VALUES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.core.default_guideline import default_guideline
+from annotation.core.guidelines import default_guideline
 from annotation.models import Guideline, Membership, Project
 from annotation.policies import OPERATOR
 from annotation.services import accounts, projects

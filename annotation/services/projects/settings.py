@@ -10,8 +10,8 @@ from django.utils.text import slugify
 from django.utils.translation import get_language
 
 from annotation import dispatch
-from annotation.core.default_guideline import default_guideline
 from annotation.core.errors import Invalid, Locked, StaleVersion
+from annotation.core.guidelines import default_guideline
 from annotation.core.i18n import translatable
 from annotation.core.kinds import SETTINGS_NEED, STEPS, Feature, by_name, settings_of
 from annotation.core.vocabulary import UNSEEN_POLICIES, SecondReader

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest, JsonResponse
 
-from annotation.core import default_guideline
+from annotation.core import guidelines
 from annotation.core.bounds import MAX_INT
 from annotation.models import Guideline, Project, Step, Trajectory
 from annotation.reports.shared.transcripts import Transcript, own_question
@@ -71,6 +71,6 @@ def guidelines_shown(found: Guideline | None) -> dict[str, Any]:
     """The context of `workbench/reading_dialogs.html`."""
     return {
         "guidelines": markdown.render(found.text) if found is not None and found.text else "",
-        "guideline_headings": json.dumps(default_guideline.headings(), ensure_ascii=False),
+        "guideline_headings": json.dumps(guidelines.headings(), ensure_ascii=False),
         "guideline_version": found.version if found is not None else None,
     }

@@ -8,8 +8,8 @@ from io import BytesIO
 import pytest
 from django.utils import timezone
 
-from annotation.core.default_guideline import default_guideline
 from annotation.core.errors import Conflict, Denied, Invalid, NotFound
+from annotation.core.guidelines import default_guideline
 from annotation.core.kinds import DECISIONS
 from annotation.models import AuditEvent, Guideline, Invitation, Membership, Project, User
 from annotation.policies import OPERATOR

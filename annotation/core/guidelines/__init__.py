@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from .kinds import STEPS, ProjectKind
+from annotation.core.kinds import STEPS, ProjectKind
 
 TOPICS: Final = ("labels", "cases", "examples", "judging", "propagation", "outcome", "notes")
 """The subjects of the sections of the default guidelines of steps, in their order, in every language; those
 of other kinds have some of them, under the same headings."""
-FOLDER: Final = Path(__file__).with_name("guidelines")
+FOLDER: Final = Path(__file__).parent
 ENGLISH: Final = "en"
 CHINESE: Final = "zh_Hans"
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from annotation.core.default_guideline import default_guideline, headings
+from annotation.core.guidelines import default_guideline, headings
 from annotation.core.vocabulary import REASON_CODES_BY_CODE
 from tests.label_scheme_cases import CASES, RULES, Case
 
