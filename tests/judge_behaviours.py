@@ -71,6 +71,16 @@ def judgement(labels: dict[int, Any], outcome: Any = 1) -> dict[str, Any]:
     }
 
 
+def actions(labels: dict[int, Any]) -> dict[str, Any]:
+    """The answer that the prompt of decisions asks for."""
+    return {
+        "actions": [
+            {"index": number, "reasoning": f"What action {number} does.", "label": label}
+            for number, label in labels.items()
+        ]
+    }
+
+
 def completion(call: Any, content: Any, finish_reason: str = "stop") -> dict[str, Any]:
     """A chat completion around an answer."""
     message = {"role": "assistant", "content": content, "refusal": None}
@@ -91,7 +101,8 @@ async def said(call: Any, reply: Writer, content: Any, finish_reason: str = "sto
 
 def good(server: Any, call: Any) -> str:
     """The right answer, as JSON."""
-    return json.dumps(judgement(server.labels_for(call)))
+    labels = server.labels_for(call)
+    return json.dumps(actions(labels) if call.actions else judgement(labels))
 
 
 # ── answers ──

@@ -27,7 +27,8 @@ from typing import Any, Self
 
 from tests.judge_misbehaviours import ALL, Writer, ok
 
-LABELS = Callable[[str, Sequence[int]], dict[int, Any]]
+LABELS = Callable[[str, Sequence[Any]], dict[Any, Any]]
+_ACTION = re.compile(r"^<<<(\w{8}) action \d+>>>\n(.*?)\n<<<\1 end>>>$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Call:
     steps: tuple[int, ...]
     body: dict[str, Any]
     headers: dict[str, str]
+    actions: tuple[str, ...] = ()
+    """The texts of a decision's options, in the order in which they are shown; `steps` numbers them."""
 
 
 @dataclass
@@ -71,12 +74,18 @@ class JudgeServer:
         self._scripts[model] = behaviours
 
     def label(self, model: str, labels: LABELS) -> None:
-        """Set the labels by `model`: (key, step indexes) → labels by index. Else every step is +1."""
+        """Set the labels by `model`: (key, step indexes) → labels by index. Else every step is +1.
+
+        Of a decision it is (key, texts of the actions as they are shown) → labels by text.
+        """
         self._labels[model] = labels
 
     def labels_for(self, call: Call) -> dict[int, Any]:
         """The labels in the answer to `call`."""
         chosen = self._labels.get(call.model)
+        if chosen and call.actions:
+            by_text = chosen(call.key, call.actions)
+            return {number: by_text[text] for number, text in enumerate(call.actions, 1)}
         return chosen(call.key, call.steps) if chosen else dict.fromkeys(call.steps, 1)
 
     def reset(self) -> None:
@@ -161,12 +170,13 @@ class JudgeServer:
         user = body["messages"][-1]["content"]
         marked = re.search(r"\[\[id:([^\]]*)\]\]", user)
         key = marked.group(1) if marked else hashlib.sha256(user.encode()).hexdigest()[:16]
-        listed = re.findall(r"^Step indexes: \[([0-9, ]*)\]$", user, re.MULTILINE)[-1]
+        listed = re.findall(r"^(?:Step indexes|Actions): \[([0-9, ]*)\]$", user, re.MULTILINE)[-1]
         steps = tuple(int(index) for index in listed.split(","))
         model = body["model"]
         self.calls[model, key] += 1
         kept = body if self.bodies else {}
-        call = Call(model, key, self.calls[model, key], steps, kept, headers)
+        actions = tuple(text for _mark, text in _ACTION.findall(user))
+        call = Call(model, key, self.calls[model, key], steps, kept, headers, actions)
         self.seen.append(call)
         return call
 

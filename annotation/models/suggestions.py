@@ -48,6 +48,7 @@ class SuggestionRun(JobFields):
     labels_missing = models.BigIntegerField(default=0)
     labels_invalid = models.BigIntegerField(default=0)
     labels_extra = models.BigIntegerField(default=0)
+    labels_order_dependent = models.BigIntegerField(default=0)
     guideline_version = models.PositiveIntegerField(null=True, blank=True)
     deaths = models.PositiveSmallIntegerField(default=0)
     stop_reason = models.TextField(blank=True)
@@ -172,7 +173,8 @@ class Suggestion(models.Model):
     """The suggestion of one judge for one trajectory; a missing outcome stays null.
 
     `missing` counts steps without a label, `invalid` entries that are not a label, `extra` labels of messages
-    that are not steps. `run` and `answer` say where it comes from, `source` the file of an imported one.
+    that are not steps, `order_dependent` options whose label differed between two orders. `run` and `answer`
+    say where it comes from, `source` the file of an imported one.
     `comment` is the judge's own remark, or why it failed. `live` is False while a file is being imported:
     `objects` begins to know its suggestions when all of them are there.
     """
@@ -192,6 +194,7 @@ class Suggestion(models.Model):
     missing = models.PositiveIntegerField(default=0)
     invalid = models.PositiveIntegerField(default=0)
     extra = models.PositiveIntegerField(default=0)
+    order_dependent = models.PositiveIntegerField(default=0)
     live = models.BooleanField(default=True)
     created_at = models.DateTimeField()
 
@@ -214,7 +217,8 @@ class Suggestion(models.Model):
 
 
 class SuggestedLabel(models.Model):
-    """A judge's proposal for one step, with its reason; a missing label has no row or a null value.
+    """A judge's proposal for one step, with its reason; a missing label has no row or a null value,
+    and then a reason if something is known of why.
 
     `probability` is the judge's own for this value, where it gives one (the baseline does). `recalibrated`:
     what the resolved labels of other tasks make of it, while that is switched on for the judge.

@@ -1,4 +1,5 @@
-"""Ask a judge about one trajectory until every step has a label, or nothing more is to be had.
+"""Ask a judge about one trajectory until every step has a label, or nothing more is to be had; about a
+decision in both orders.
 
 An answer that was cut off keeps its finished labels, and the rest is asked for again; so is what a part of a
 long trajectory has not brought. How often is bounded, and no label is ever made up.
@@ -10,10 +11,11 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from annotation.core.i18n import translatable
 from annotation.core.judging import ParsedAnswer, Usage
+from annotation.core.judging.parsing import both_orders
 from annotation.core.judging.prompt_parts import joined, parts_of
 
 from .base import Exchange, Failure, FailureKind, Reply
@@ -49,6 +51,30 @@ def ask_in_parts(
         elif not calls.goes_on(steps, outcome):
             break
     return calls.result()
+
+
+def ask_in_orders(
+    orders: Sequence[tuple[int, ...]], ask: Callable[[tuple[int, ...]], Reply | Failure]
+) -> Reply | Failure:
+    """The judge's labels of a decision's options, asked in an order and in its reverse.
+
+    Nothing is known unless both are answered. An answer that was cut off is not asked for in parts, since
+    options are judged beside one another: the reply says in `rest` that labels are missing for it.
+    """
+    said: list[Reply | Failure] = []
+    for order in orders:
+        said.append(ask(order))
+        if isinstance(said[-1], Failure):
+            return replace(said[-1], **_charged(said))
+    first, last = [answer for answer in said if isinstance(answer, Reply)]
+    judgement = both_orders(first.judgement, last.judgement)
+    return replace(
+        last,
+        **_charged(said),
+        judgement=judgement,
+        clipped=_clipped((first, last)),
+        rest=_cut_off(len(said)) if judgement.cut and judgement.missing else None,
+    )
 
 
 class _Calls:
@@ -97,22 +123,16 @@ class _Calls:
         """All replies joined into one."""
         if len(self.said) == 1 and not self.todo:
             return self.said[0]
-        usages = [answer.usage for answer in self.said if answer.usage is not None]
-        usage = sum(usages[1:], usages[0]) if usages else None
-        cost = sum((answer.cost for answer in self.said), Decimal(0))
-        exchange = _joined([answer.exchange for answer in self.said])
+        charged = _charged(self.said)
         if not self._replies:
             assert self.failure is not None
-            return replace(self.failure, usage=usage, cost=cost, exchange=exchange)
-        last = self._replies[-1]
+            return replace(self.failure, **charged)
         judgement = joined(self.steps, [reply.judgement for reply in self._replies])
         return replace(
-            last,
+            self._replies[-1],
+            **{**charged, "usage": charged["usage"] or Usage(0, 0)},
             judgement=judgement,
-            usage=usage or Usage(0, 0),
-            cost=cost,
-            exchange=exchange,
-            clipped=tuple(dict.fromkeys(note for reply in self._replies for note in reply.clipped)),
+            clipped=_clipped(self._replies),
             rest=self._rest(judgement),
         )
 
@@ -125,13 +145,28 @@ class _Calls:
             return None
         if self.failure is not None:
             return self.failure
-        if not self.todo:
-            return None
-        message = translatable(
-            "The answers were cut off repeatedly and are incomplete after {calls} calls.",
-            calls=len(self.said),
-        )
-        return Failure(kind=FailureKind.TRUNCATED, permanent=True, scope="call", message=message)
+        return _cut_off(len(self.said)) if self.todo else None
+
+
+def _cut_off(calls: int) -> Failure:
+    message = translatable(
+        "The answers were cut off repeatedly and are incomplete after {calls} calls.", calls=calls
+    )
+    return Failure(kind=FailureKind.TRUNCATED, permanent=True, scope="call", message=message)
+
+
+def _charged(said: Sequence[Reply | Failure]) -> dict[str, Any]:
+    """The usage, the cost and the bytes on the wire of all calls."""
+    usages = [answer.usage for answer in said if answer.usage is not None]
+    return {
+        "usage": sum(usages[1:], usages[0]) if usages else None,
+        "cost": sum((answer.cost for answer in said), Decimal(0)),
+        "exchange": _joined([answer.exchange for answer in said]),
+    }
+
+
+def _clipped(replies: Sequence[Reply]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for reply in replies for note in reply.clipped))
 
 
 def _joined(exchanges: Sequence[Exchange]) -> Exchange:

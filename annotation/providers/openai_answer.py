@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.jsonlines import BadJson, parse_bytes
-from annotation.core.judging import ParsedAnswer, Prompt, Usage, cost, estimate_tokens, parse
+from annotation.core.judging import ParsedAnswer, Prompt, Usage, cost, estimate_tokens
 from annotation.core.judging.settings import JudgeSettings
 
 from .base import Failure, FailureKind, Reply
@@ -90,7 +90,7 @@ class Answers:
             message = translatable("The model’s answer has no content.")
             failure = _failure(FailureKind.NO_ANSWER, message, permanent=True)
             return replace(failure, usage=choice.usage, cost=charged)
-        judgement = self._clean(parse(choice.text, prompt.step_indexes, cut_off=cut_off))
+        judgement = self._clean(prompt.read(choice.text, prompt.step_indexes, cut_off=cut_off))
         if judgement.unusable is None:
             return Reply(
                 judgement=judgement,

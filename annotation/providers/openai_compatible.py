@@ -12,14 +12,14 @@ import httpx
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.judging import ANSWER_SCHEMA, CostEstimate, Prompt, TooLong, build
+from annotation.core.judging import CostEstimate, Prompt, TooLong, build
 from annotation.core.judging.addresses import normalised
 from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.prompt_parts import expected, plan
-from annotation.core.judging.prompts import template
+from annotation.core.judging.prompts import in_both_orders, template
 from annotation.core.judging.settings import JudgeSettings
 
-from .asking import ask_in_parts
+from .asking import ask_in_orders, ask_in_parts
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
 from .http.http_errors import AskedModel, Complaint, refusal
 from .http.posting import MAX_BYTES, ReceivedReply, post
@@ -143,13 +143,17 @@ class OpenAICompatible:
         return expected(self._settings, request.material, steps=steps)[0]
 
     def judge(self, request: Request) -> Reply | Failure:
-        """Ask, in parts where one answer cannot hold all labels, until every step has one."""
+        """Ask, in parts where one answer cannot hold all labels, until every step has one; about a decision
+        in both orders."""
         settings, material, server = self._settings, request.material, self._dialect.limit
         steps = material.open_steps(request.earlier)
         try:
             planned = plan(settings, material, steps=steps, server_limit=server)
         except TooLong as error:
             return _too_long(error)
+        if in_both_orders(settings.prompt_version):
+            prompts = {prompt.step_indexes: prompt for prompt in planned.prompts}
+            return ask_in_orders(planned.parts, lambda order: self._ask(prompts[order], planned.limit))
 
         def ask(part: tuple[int, ...], earlier: Mapping[int, int]) -> Reply | Failure:
             version = settings.prompt_version
@@ -204,11 +208,13 @@ class OpenAICompatible:
             ],
             dialect.tokens: limit,
         }
-        for name in ("temperature", "top_p", "seed"):
-            if (value := getattr(settings, name)) is not None:
-                body[name] = value
+        sampling = {name: getattr(settings, name) for name in ("temperature", "top_p", "seed")}
+        if in_both_orders(prompt.version):
+            # what differs between the orders is then due to the order
+            sampling["temperature"] = 0
+        body |= {name: value for name, value in sampling.items() if value is not None}
         if dialect.structured == "json_schema":
-            schema = {"name": "judgement", "strict": True, "schema": ANSWER_SCHEMA}
+            schema = {"name": "judgement", "strict": True, "schema": prompt.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         elif dialect.structured == "json_object":
             body["response_format"] = {"type": "json_object"}

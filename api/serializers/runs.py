@@ -114,6 +114,7 @@ class Run(Output):
     labels_missing = serializers.IntegerField()
     labels_invalid = serializers.IntegerField()
     labels_extra = serializers.IntegerField()
+    labels_order_dependent = serializers.IntegerField()
     stop_reason = Sentence()
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)

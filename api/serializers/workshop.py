@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
-from annotation.core.judging import VERSIONS
+from annotation.core.judging.prompts import PROMPTS
 from annotation.core.seed import SEED
 
 from .base import Input, Output, Query, Value, Whole
@@ -38,7 +38,7 @@ class SampleWithPrompts(Sample):
 class TrialEstimate(Input):
     """A prompt that may be tried."""
 
-    prompt_version = serializers.ChoiceField(choices=list(VERSIONS))
+    prompt_version = serializers.ChoiceField(choices=list(PROMPTS))
 
 
 class NewTrial(TrialEstimate):
@@ -50,7 +50,7 @@ class NewTrial(TrialEstimate):
 class ChangeFilter(Query):
     """A prompt by its version."""
 
-    prompt_version = serializers.ChoiceField(choices=list(VERSIONS))
+    prompt_version = serializers.ChoiceField(choices=list(PROMPTS))
 
 
 class ChangedLabel(Output):

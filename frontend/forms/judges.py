@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,8 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.judging import settings
 from annotation.core.judging.kinds import JudgeKind
+from annotation.core.judging.prompts import versions_of
 from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES, Setting, SettingKind
 from annotation.core.judging.settings import NAME, NUMBER_ERRORS
+from annotation.core.kinds import ProjectKind
 from annotation.core.label_files import MAX_FILE
 from annotation.language import translated, translated_lazy
 from annotation.models import Judge, Project, Subset
@@ -80,10 +83,11 @@ def form_field(setting: Setting) -> forms.Field:
 
 
 class NameForm(forms.Form):
-    """A judge that needs nothing but its name."""
+    """A judge that needs nothing but its name, in a project of a kind."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, of_kind: ProjectKind, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.of_kind = of_kind
         self.fields["name"] = form_field(NAME)
 
     @staticmethod
@@ -123,11 +127,20 @@ class ServerForm(NameForm):
             max_length=200,
             help_text=_("Usually empty. /chat/completions is added automatically."),
         )
-        allowed = list(operator().addresses)
-        present = self.initial.get("base_url")
-        if present and present not in allowed:
-            allowed.append(present)  # no longer allowed: shown as it is, and refused by the service
-        self.fields["base_url"].choices = [(one, one) for one in allowed]  # type: ignore[attr-defined]
+        self._offer("base_url", operator().addresses)
+        self._offer("prompt_version", reversed(versions_of(self.of_kind)))
+
+    def _offer(self, name: str, allowed: Iterable[str]) -> None:
+        """Let a setting be chosen from `allowed`. What it is at present and may be no longer is shown as it
+        is, and refused by the service."""
+        offered = list(allowed)
+        present = self.initial.get(name)
+        if present and present not in offered:
+            offered.append(present)
+        field = self.fields[name]
+        field.choices = [(one, one) for one in offered]  # type: ignore[attr-defined]
+        if name == "prompt_version":
+            field.initial = offered[0]
 
     @property
     def parts(self) -> list[tuple[str, list[forms.BoundField]]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.bounds import MAX_INT
-from annotation.core.judging import LATEST, VERSIONS
+from annotation.core.judging.prompts import versions_of
+from annotation.core.kinds import ProjectKind
 from annotation.core.seed import SEED
 
 
@@ -22,9 +24,7 @@ class SampleForm(forms.Form):
 class TrialForm(forms.Form):
     """A form for a trial: its prompt, and the most it may cost."""
 
-    prompt_version = forms.ChoiceField(
-        label=_("Prompt"), choices=[(one, one) for one in reversed(VERSIONS)], initial=LATEST
-    )
+    prompt_version = forms.ChoiceField(label=_("Prompt"))
     budget = forms.DecimalField(
         label=_("Budget, in US dollars"),
         required=False,
@@ -33,3 +33,8 @@ class TrialForm(forms.Form):
         decimal_places=6,
         help_text=_("The run stops before a call could exceed it."),
     )
+
+    def __init__(self, *args: Any, of_kind: ProjectKind, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        versions = [(one, one) for one in reversed(versions_of(of_kind))]
+        self.fields["prompt_version"].choices = versions  # type: ignore[attr-defined]

@@ -135,8 +135,9 @@ def test_label_that_differs_between_the_orders_is_missing_and_noted() -> None:
 
     assert both.labels == {LOW: 1, HIGH: None}
     assert both.problems == (Problem(ProblemKind.ORDER, f"actions.{HIGH}", "-1, 0"),)
-    assert both.missing == 1
-    assert both.reasons == {LOW: "Because 1."}
+    assert (both.missing, both.order_dependent) == (0, {HIGH})
+    noted = "−1 in one order of the options and 0 in its reverse: no label."
+    assert both.reasons == {LOW: "Because 1.", HIGH: noted}
 
 
 def test_label_that_one_order_lacks_is_missing_too() -> None:

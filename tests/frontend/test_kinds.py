@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from annotation.core.errors import Conflict
-from annotation.models import Label, PredictionSet
+from annotation.core.errors import Conflict, Invalid
+from annotation.models import Judge, Label, PredictionSet
 from annotation.policies import OPERATOR
 from annotation.reports.agreement.report import agreement, as_json
 from annotation.reports.evaluation.leaderboard import leaderboard
@@ -17,10 +17,12 @@ from tests import people
 from tests.callers import Caller
 from tests.commands.calling import fails
 from tests.fixtures.decisions import make_decisions_cast
+from tests.fixtures.judges import URL, make_judge
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import change
 from tests.services.predicting import bring, line
 from tests.services.publishing import export, freeze
+from tests.suggesting import suggest as suggests
 
 LACKING = "A project of decisions has no"
 
@@ -120,6 +122,39 @@ def test_what_decisions_lack_is_refused_in_a_sentence(browse, cast, frozen, at, 
     assert LACKING in fails("export_release", "bench", "1.0", "--format", "training", "--output", "x").out
     with pytest.raises(Conflict):
         suggest.create_judge(actor=cast.admin, project=cast.project, name="Base", kind="baseline")
+
+
+def test_prompts_are_those_of_the_kind_at_every_door(browse, cast, frozen, at, text, judge_urls):
+    client, api, new = browse("admin"), Caller(cast.admin), at("judge-create", "bench", "openai_compatible")
+    page = text(client.get(new))
+    assert '<option value="decision-v1"' in page and '<option value="v3"' not in page
+    refused = "Judges of this project can have these prompts: decision-v1."
+    values = {"name": "Old", "kind": "openai_compatible", "model": "m", "base_url": URL}
+    answer = api.post("/projects/bench/judges/", {**values, "prompt_version": "v3"})
+    assert answer.status_code == 400 and answer.json()["error"]["fields"]["prompt_version"] == refused
+    hot = api.post("/projects/bench/judges/", {**values, "sampling": {"temperature": 1}})
+    assert hot.json()["error"]["fields"]["temperature"] == "A decision is asked about at temperature 0."
+    judge = make_judge(cast)
+    assert judge.prompt_version == "decision-v1"
+    # of whole runs the other way round
+    steps = people.make_project("runs")
+    with pytest.raises(Invalid) as of_steps:
+        suggest.create_judge(actor=OPERATOR, project=steps, **values, prompt_version="decision-v1")
+    assert "v1, v2, v3" in of_steps.value.fields["prompt_version"]
+
+    suggests(judge, cast.project.trajectories.filter(state="unanimous")[0], (1, -1))
+    sample = suggest.draw_sample(actor=cast.admin, judge=judge, size=1)
+    tried = text(client.get(at("workshop-sample", "bench", sample.pk)))
+    assert '<option value="decision-v1"' in tried and '<option value="v3"' not in tried
+    for act in ("estimate", "runs"):
+        assert refused in text(api.post(f"/samples/{sample.pk}/{act}/", {"prompt_version": "v3"}))
+        assert api.post(f"/samples/{sample.pk}/{act}/", {"prompt_version": "decision-v1"}).status_code < 300
+    assert refused in fails("workshop", "bench", "--judge", "Sage", "--prompt", "v3").out
+    # one that was made when there was no other prompt is not asked
+    Judge.objects.filter(pk=judge.pk).update(prompt_version="v3")
+    with pytest.raises(Invalid, match="decision-v1"):
+        suggest.start_run(actor=OPERATOR, judge=judge)
+    assert "v3" in text(client.get(at("judge-edit", "bench", judge.pk)))
 
 
 def test_pages_of_decisions_leave_out_what_they_lack_and_say_what_labels_mean(browse, cast, frozen, at, text):

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from annotation.core.errors import Invalid
 from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
 from annotation.models import Judge, JudgeAnswer, SuggestedLabel, Suggestion, SuggestionItem, SuggestionRun
 from annotation.policies import OPERATOR
 from annotation.services import suggest
 from config.broker import Broker
 from tests import people
+from tests.fixtures.decisions import make_decisions_cast
 from tests.judge_server import JudgeServer
 from tests.people import Cast
 from tests.servers import Worker, wait_for
@@ -175,6 +177,32 @@ def test_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands_th
     for run in runs:
         reaches(run, State.FINISHED)
     assert Suggestion.objects.count() == 180
+
+
+@pytest.mark.once
+def test_run_on_decisions_asks_in_both_orders_and_each_answer_of_a_judge_is_about_both(
+    environment: dict[str, str], worker_of: Any, judges: JudgeServer
+) -> None:
+    cast = make_decisions_cast(4)
+    worker_of(environment)
+    judges.delay = 0
+    judges.label("honest", lambda _, texts: {text: 1 if text.endswith("0.") else -1 for text in texts})
+    judges.label("swayed", lambda _, texts: {text: -1 if at else 1 for at, text in enumerate(texts)})
+    honest, swayed = (start(make_judge(cast, judges, model)) for model in ("honest", "swayed"))
+    for run in (honest, swayed):
+        reaches(run, State.FINISHED)
+        assert (run.calls, run.progress_done, run.labels_missing) == (4, 4, 0)
+
+    assert judges.total == 16, "each in two orders"
+    labels = SuggestedLabel.objects.order_by("step__message_index")
+    assert [*labels.filter(suggestion__run=honest).values_list("value", flat=True)] == [1] * 4 + [-1] * 4
+    assert honest.labels_order_dependent == 0 and swayed.labels_order_dependent == 8
+    unsaid = labels.filter(suggestion__run=swayed)
+    assert {*unsaid.values_list("value", flat=True)} == {None} and "in its reverse" in unsaid[0].reason
+    problems = JudgeAnswer.objects.filter(run=swayed)[0].notes["problems"]
+    assert {"kind": "order", "where": "actions.3", "found": "1, -1"} in problems
+    with pytest.raises(Invalid, match="already has suggestions"):
+        start(swayed.judge)  # asking again would tell the same
 
 
 @pytest.mark.once

@@ -62,7 +62,9 @@ class ParsedAnswer:
     never 0. `reasons` holds the steps that got one. `missing`, `extra` and `invalid` count steps and
     indexes (`problems` lists the first 100 findings and may hold notes too); the outcome is not counted in
     them, but its problems are listed. `unusable` is set when no step has a label: then every label and the
-    outcome are `None`.
+    outcome are `None`. `order_dependent` holds the options of a decision that got one label in an order and
+    another in its reverse, with that as their reason; they are not counted among the missing, since asking
+    again would tell the same.
     """
 
     labels: dict[int, int | None]
@@ -79,3 +81,4 @@ class ParsedAnswer:
     probabilities: dict[int, float] = field(default_factory=dict)
 
     """The judge's probability of its labels, by step; only of one that can say (the baseline)."""
+    order_dependent: frozenset[int] = frozenset()

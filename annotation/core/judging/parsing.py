@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from annotation.core.i18n import translatable
 from annotation.core.label_files import excerpt
-from annotation.core.vocabulary import is_value
+from annotation.core.vocabulary import SIGNS, is_value
 
 from .lenient_json import MAX_ANSWER_CHARS, JsonObject, last_object
 from .parsed_answer import ParsedAnswer, Problem, ProblemKind, Unusable, UnusableKind
@@ -65,23 +65,36 @@ def parse_actions(answer_text: str, order: Sequence[int], *, cut_off: bool = Fal
 def both_orders(forward: ParsedAnswer, backward: ParsedAnswer) -> ParsedAnswer:
     """The judgement of a judge that was asked about a decision in an order and in its reverse.
 
-    A label that differs between the two is missing, and noted as `order`. One that either lacks is missing.
+    A label that differs between the two is missing, and noted as `order`, in place of its reason too. One
+    that either lacks is missing.
     """
     labels: dict[int, int | None] = {}
-    notes = []
+    reasons = {}
+    notes, order_dependent = [], []
     for index, label in forward.labels.items():
         other = backward.labels.get(index)
         labels[index] = label if label == other else None
         if label != other and label is not None and other is not None:
             notes.append(Problem(ProblemKind.ORDER, f"{_ACTIONS}.{index}", f"{label}, {other}"))
+            order_dependent.append(index)
+            reasons[index] = translatable(
+                "{one} in one order of the options and {other} in its reverse: no label.",
+                one=SIGNS[label],
+                other=SIGNS[other],
+            )
+        elif labels[index] is not None and index in forward.reasons:
+            reasons[index] = forward.reasons[index]
+    without = sum(label is None for label in labels.values()) - len(order_dependent)
+    invalid = min(forward.invalid + backward.invalid, without)
     return replace(
         forward,
         labels=labels,
-        reasons={at: reason for at, reason in forward.reasons.items() if labels[at] is not None},
+        reasons=reasons,
         problems=(*forward.problems, *backward.problems, *notes)[:MAX_PROBLEMS],
-        missing=sum(label is None for label in labels.values()),
+        missing=without - invalid,
+        order_dependent=frozenset(order_dependent),
         extra=forward.extra + backward.extra,
-        invalid=forward.invalid + backward.invalid,
+        invalid=invalid,
         unusable=forward.unusable or backward.unusable,
         cut=forward.cut or backward.cut,
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from annotation.core.errors import TristepError
@@ -13,6 +13,8 @@ from annotation.core.vocabulary import VALUES
 
 from .clipping import clip_middle, water_level
 from .judge_input import JudgeInput
+from .parsed_answer import ParsedAnswer
+from .parsing import parse, parse_actions
 from .prompts import tells_errors, template
 from .tokens import UNITS_PER_TOKEN, tokens_of, units
 from .trajectory_text import Block, blocks_of, decision_blocks, mark_for, sendable
@@ -80,6 +82,10 @@ class Prompt:
     estimated_tokens: int
     step_indexes: tuple[int, ...]
     shortened: bool = False
+    schema: Mapping[str, Any] = field(default_factory=lambda: ANSWER_SCHEMA)
+    """The JSON schema of its answer."""
+    read: Callable[..., ParsedAnswer] = parse
+    """Reads its answer: text, `step_indexes` and whether it was `cut_off`."""
 
 
 def build(
@@ -118,7 +124,7 @@ def build_decision(
     `order` are the message indexes of all options; they are called action 1, 2 …, and the answer is read by
     `parse_actions`. Raises as `build` does.
     """
-    return _written(
+    written = _written(
         prompt_version,
         decision_blocks(material, order),
         budget_tokens,
@@ -127,6 +133,7 @@ def build_decision(
         earlier="",
         steps=", ".join(str(number) for number, _ in enumerate(order, 1)),
     )
+    return replace(written, schema=DECISION_SCHEMA, read=parse_actions)
 
 
 def _written(

@@ -1,7 +1,7 @@
 """Ask about a trajectory in parts, when one answer cannot hold the labels of all its steps.
 
 A part is a range of its steps; each prompt holds the whole trajectory. (The context window is something else:
-it limits prompt and answer together.)
+it limits prompt and answer together.) A decision is asked about whole, in an order and in its reverse.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from .cost import ANSWER_TOKENS_BASE, ANSWER_TOKENS_PER_STEP, CostEstimate, answ
 from .judge_input import JudgeInput
 from .parsed_answer import ParsedAnswer, Problem, ProblemKind
 from .parsing import MAX_PROBLEMS
-from .prompt import Prompt, TooLong, build
+from .prompt import Prompt, TooLong, build, build_decision
+from .prompts import in_both_orders
 from .settings import MIN_PROMPT_TOKENS, USUAL_ANSWER, JudgeSettings
 
 
@@ -22,8 +23,9 @@ from .settings import MIN_PROMPT_TOKENS, USUAL_ANSWER, JudgeSettings
 class PromptPlan:
     """The plan of asking about one trajectory.
 
-    `limit`: tokens of an answer; `budget`: tokens of a prompt; `parts`: the steps of each prompt, in order;
-    `prompts`: one for each part, as they are before anything was answered.
+    `limit`: tokens of an answer; `budget`: tokens of a prompt; `parts`: the steps of each prompt, in order
+    (of a decision all options, in the order in which they are shown); `prompts`: one for each part, as they
+    are before anything was answered.
     """
 
     limit: int
@@ -49,13 +51,14 @@ def plan(
     steps: Sequence[int] | None = None,
     server_limit: int | None = None,
 ) -> PromptPlan:
-    """One answer for all `steps` (None: of the trajectory), or parts.
+    """One answer for all `steps` (None: of the trajectory; of a decision always all), or parts.
 
     Without a limit in the settings an answer may be as long as its steps need; but when tool outputs would
     have to be shortened for it, parts come before that. `server_limit`: what the server was found to allow.
     Raises `TooLong` when the trajectory fits with no limit.
     """
-    indexes = material.steps if steps is None else tuple(steps)
+    whole = steps is None or in_both_orders(settings.prompt_version)
+    indexes = material.steps if whole else tuple(steps or ())
     limits = [settings.answer_limit]
     if settings.max_tokens is None and answer_tokens(len(indexes)) > USUAL_ANSWER:
         limits.insert(0, answer_tokens(len(indexes)))
@@ -75,9 +78,13 @@ def plan(
 
 
 def _planned(settings: JudgeSettings, material: JudgeInput, steps: tuple[int, ...], limit: int) -> PromptPlan:
-    budget = settings.context_tokens - limit
-    parts = parts_of(steps, limit) or ((),)
-    prompts = tuple(build(settings.prompt_version, material, budget, steps=part) for part in parts)
+    budget, version = settings.context_tokens - limit, settings.prompt_version
+    if in_both_orders(version):
+        parts: tuple[tuple[int, ...], ...] = (steps, steps[::-1])
+        prompts = tuple(build_decision(version, material, budget, part) for part in parts)
+    else:
+        parts = parts_of(steps, limit) or ((),)
+        prompts = tuple(build(version, material, budget, steps=part) for part in parts)
     return PromptPlan(limit, budget, parts, prompts)
 
 

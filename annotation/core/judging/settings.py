@@ -20,7 +20,7 @@ from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
 
 from .cost import Price
-from .prompts import LATEST, VERSIONS
+from .prompts import DECISION_VERSIONS, LATEST, PROMPTS
 from .setting_kinds import Setting, SettingKind, setting
 
 NUMBER_ERRORS: Final = (
@@ -95,7 +95,7 @@ class JudgeSettings:
         translatable("Prompt"),
         default=LATEST,
         group=_HOW,
-        choices=tuple((version, version) for version in reversed(VERSIONS)),
+        choices=tuple((version, version) for version in reversed(PROMPTS)),
         required=True,
         defining=True,
     )
@@ -282,6 +282,8 @@ def check(values: Mapping[str, Any], *, complete: bool = True) -> dict[str, str]
     )
     if taken and "extra" not in problems:
         problems["extra"] = translatable("May not contain {names}.", names=", ".join(taken))
+    if values.get("prompt_version") in DECISION_VERSIONS and values.get("temperature"):
+        problems.setdefault("temperature", translatable("A decision is asked about at temperature 0."))
     if complete and not problems.keys() & {"context_tokens", "max_tokens"}:
         settings = JudgeSettings.of(values)
         if settings.prompt_tokens < MIN_PROMPT_TOKENS:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.core.judging import LATEST, VERSIONS
+from annotation.core.judging.prompts import PROMPTS, versions_of
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.management.base import OperatorCommand, add_project, counted, find_project
@@ -26,21 +26,23 @@ class Command(OperatorCommand):
         parser.add_argument("--sample", type=int, metavar="ID", help="one that was drawn before")
         parser.add_argument("--size", type=int, default=50, metavar="N", help="of a new sample (50)")
         parser.add_argument("--seed", type=int, default=SEED, metavar="S", help="of a new sample")
-        parser.add_argument("--prompt", choices=VERSIONS, default=LATEST, help=f"what to try ({LATEST})")
+        parser.add_argument("--prompt", choices=PROMPTS, metavar="VERSION", help="what to try (the newest)")
         parser.add_argument("--budget", default="", metavar="USD", help="stop before it costs more")
         parser.add_argument("--estimate", action="store_true", help="say what it would take, and do nothing")
 
     def run(self, **options: Any) -> None:
-        judge = find_judge(find_project(options["project"]), options["judge"])
+        project = find_project(options["project"])
+        judge = find_judge(project, options["judge"])
+        prompt = options["prompt"] or versions_of(project.of_kind)[-1]
         sample_before = None if options["sample"] is None else _sample(judge, options["sample"])
         drawing = {"actor": OPERATOR, "judge": judge, "size": options["size"], "seed": options["seed"]}
         if options["estimate"]:
-            self._estimate(judge, sample_before, options["prompt"], drawing)
+            self._estimate(judge, sample_before, prompt, drawing)
             return
         budget = dollars(options["budget"])
         sample = sample_before or suggest.draw_sample(**drawing)
         run = suggest.try_prompt(
-            actor=OPERATOR, sample=sample, prompt_version=options["prompt"], budget=budget, enqueue=False
+            actor=OPERATOR, sample=sample, prompt_version=prompt, budget=budget, enqueue=False
         )
         run = suggest.run_suggestions(run_id=run.pk)
         self._compare(sample)

@@ -14,6 +14,7 @@ from django.db.models import OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
+from annotation.core.judging.prompts import check_version
 from annotation.core.scoring.judges import JudgedSteps, JudgeScores, judge_scores
 from annotation.core.scoring.labels import MISSING
 from annotation.core.vocabulary import RESOLVED
@@ -94,7 +95,7 @@ def _tried(sample: m.WorkshopSample, trial: m.Judge) -> TriedPrompt:
 def estimate(*, viewer: Actor, sample: m.WorkshopSample, prompt_version: str) -> RunEstimate:
     """The estimate of trying a prompt, on the part of the sample it has not been asked about yet.
 
-    Raises Invalid for an unknown prompt, Denied.
+    Raises Invalid for a prompt that judges of the project do not have, Denied.
     """
     require(viewer, "suggest", sample.judge)
     trial = m.Judge.stored.filter(sample=sample, prompt_version=prompt_version).first()
@@ -112,6 +113,7 @@ def estimate_on(*, viewer: Actor, judge: m.Judge, wanted: Sequence[int], prompt_
 
 def _with_prompt(judge: m.Judge, prompt_version: str, trial: m.Judge | None) -> m.Judge:
     """The judge, at its present prices, with another prompt; `trial`: what it has answered counts."""
+    check_version(judge.project.of_kind, prompt_version)
     made = copy.copy(judge)
     made.pk, made.prompt_version = None if trial is None else trial.pk, prompt_version
     return made

@@ -16,7 +16,7 @@ from annotation.core.i18n import translatable
 from annotation.core.judging import settings as specification
 from annotation.core.judging.kinds import KINDS, by_name
 from annotation.core.judging.operator_rules import OperatorRules
-from annotation.core.judging.prompts import LATEST
+from annotation.core.judging.prompts import check_version, versions_of
 from annotation.core.judging.settings import check
 from annotation.models import UNFINISHED_RUNS, Judge, Project, Suggestion, SuggestionRun
 from annotation.policies import Actor, recorded, require
@@ -34,7 +34,7 @@ def create_judge(*, actor: Actor, project: Project, name: str, kind: str, **valu
     _known(values)
     project.of_kind.require(by_name(kind).needs)
     if by_name(kind).prompted:
-        values.setdefault("prompt_version", LATEST)
+        values.setdefault("prompt_version", versions_of(project.of_kind)[-1])
     judge = Judge(
         project=project,
         name=name.strip(),
@@ -135,6 +135,15 @@ def _taken() -> Invalid:
     )
 
 
+def _prompt_problem(judge: Judge) -> dict[str, str]:
+    """What is wrong with a prompt that judges of another kind of projects have."""
+    try:
+        check_version(judge.project.of_kind, judge.prompt_version)
+    except Invalid as problem:
+        return dict(problem.fields)
+    return {}
+
+
 def _has_suggested(judge: Judge) -> bool:
     """A run that is not over counts too: it may store a suggestion at any moment."""
     return (
@@ -167,6 +176,8 @@ def _clean(judge: Judge, *, before: Mapping[str, Any]) -> None:
     else:
         values = judge.setting_values()
         problems = check(values, complete=served)
+        if KINDS[judge.kind].prompted and "prompt_version" not in problems:
+            problems |= _prompt_problem(judge)
         fields |= {
             name: why
             for name, why in problems.items()

@@ -16,8 +16,9 @@ from django.utils import timezone
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.core.judging import VERSIONS, settings
+from annotation.core.judging import settings
 from annotation.core.judging.kinds import KINDS
+from annotation.core.judging.prompts import check_version
 from annotation.core.seed import SEED
 from annotation.core.vocabulary import RESOLVED
 from annotation.models import Judge, SuggestionRun, Trajectory, WorkshopSample
@@ -89,15 +90,13 @@ def try_prompt(
     """Run a prompt on what of a sample it has not been asked about yet, with the judge's present prices, pace
     and key; `estimate` is kept with the run.
 
-    Raises as `start_run`, and Invalid for an unknown prompt.
+    Raises as `start_run`, and Invalid for a prompt that judges of the project do not have.
     """
     # two who try the same prompt at once make one trial
     held = Judge.objects.select_for_update(of=("self",), no_key=True)
     judge = held.select_related("project").get(pk=sample.judge_id)
     require(actor, "suggest", judge)
-    if prompt_version not in VERSIONS:
-        problem = translatable("One of {choices}.", choices=", ".join(VERSIONS))
-        raise Invalid(problem, fields={"prompt_version": problem})
+    check_version(judge.project.of_kind, prompt_version)
     trial = Judge.stored.filter(sample=sample, prompt_version=prompt_version).first()
     if trial is None:
         trial = Judge.stored.get(pk=judge.pk)

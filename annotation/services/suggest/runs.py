@@ -14,6 +14,7 @@ from annotation.core import workflow
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.judging.kinds import KINDS
+from annotation.core.judging.prompts import check_version
 from annotation.core.vocabulary import (
     ENDED_RUNS,
     RESUMABLE_RUNS,
@@ -123,7 +124,7 @@ def cancel_run(*, actor: Actor, run: SuggestionRun) -> None:
 def _locked(run: SuggestionRun) -> SuggestionRun:
     """The run's row, locked until the transaction ends. Raises what `_may_run` raises of its judge."""
     locked = SuggestionRun.objects.select_for_update(of=("self",), no_key=True)
-    current = locked.select_related("judge").get(pk=run.pk)
+    current = locked.select_related("judge__project").get(pk=run.pk)
     _may_run(current.judge)
     return current
 
@@ -243,6 +244,9 @@ def _may_run(judge: Judge) -> None:
         )
     if judge.retired_at is not None:
         raise Conflict(translatable("This judge is retired."), code="judge_retired")
+    if KINDS[judge.kind].prompted:
+        # one that was made when decisions had no prompt of their own
+        check_version(judge.project.of_kind, judge.prompt_version)
 
 
 def _check_budget(judge: Judge, budget: Decimal | None) -> None:

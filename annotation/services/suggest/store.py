@@ -43,11 +43,12 @@ class BatchTotals:
 @dataclass(frozen=True, slots=True)
 class SuggestionUpdate:
     """The changes of a suggestion by a reply: whether it brought `labels`, and by how many the steps have
-    grown (or, where it completed one, shrunk) whose label is `missing` or `invalid`."""
+    grown (or, where it completed one, shrunk) whose label is `missing`, `invalid` or `order_dependent`."""
 
     labels: bool
     missing: int
     invalid: int
+    order_dependent: int
 
 
 def store(
@@ -89,6 +90,7 @@ def store(
             labels_missing=F("labels_missing") + counts["missing"],
             labels_invalid=F("labels_invalid") + counts["invalid"],
             labels_extra=F("labels_extra") + counts["extra"],
+            labels_order_dependent=F("labels_order_dependent") + counts["order_dependent"],
         )
     return BatchTotals(done, failed, total)
 
@@ -169,6 +171,7 @@ def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUI
                 missing=judgement.missing,
                 invalid=judgement.invalid,
                 extra=judgement.extra,
+                order_dependent=len(judgement.order_dependent),
                 # of a workshop's trial, nobody else shall know
                 live=run.judge.sample_id is None,
                 created_at=reply.at,
@@ -185,7 +188,7 @@ def _suggest(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UUI
     ]
     SuggestedLabel.stored.bulk_create(labels)
     written = {
-        row.answer_id: SuggestionUpdate(True, row.missing, row.invalid)
+        row.answer_id: SuggestionUpdate(True, row.missing, row.invalid, row.order_dependent)
         for row in rows
         if row.answer_id in own
     }
@@ -207,7 +210,7 @@ def _labels(result: CallResult, suggestion: int, places: dict[tuple[int, int], i
             probability=judgement.probabilities.get(index),
         )
         for index, value in judgement.labels.items()
-        if value is not None and (result.trajectory, index) in places
+        if (value is not None or index in judgement.order_dependent) and (result.trajectory, index) in places
     ]
 
 
@@ -239,8 +242,12 @@ def _complete(run: SuggestionRun, replies: Sequence[CallResult]) -> dict[uuid.UU
         if row.outcome is None:
             row.outcome = judgement.outcome
             row.reason = escape(judgement.outcome_reason)
-        row.save(update_fields=["missing", "invalid", "outcome", "reason"])
-        written[reply.id] = SuggestionUpdate(bool(fresh), row.missing - before[0], row.invalid - before[1])
+        order_dependent = sum(new.value is None for new in fresh)
+        row.order_dependent += order_dependent
+        row.save(update_fields=["missing", "invalid", "order_dependent", "outcome", "reason"])
+        written[reply.id] = SuggestionUpdate(
+            bool(fresh), row.missing - before[0], row.invalid - before[1], order_dependent
+        )
     if any(item.labels for item in written.values()):
         # a suggestion that is completed is no newer for it: its labels would stay without a recalibration
         Judge.objects.filter(pk=run.judge_id, recalibrate=True).update(recalibrated_at=None)
@@ -263,6 +270,7 @@ def _counts(replies: Sequence[CallResult], written: Mapping[uuid.UUID, Suggestio
         if (of_it := written.get(reply.id)) is not None:
             counts["missing"] += of_it.missing
             counts["invalid"] += of_it.invalid
+            counts["order_dependent"] += of_it.order_dependent
         counts["extra"] += reply.outcome.judgement.extra
         counts["clipped"] += bool(reply.outcome.clipped)
     return counts

@@ -18,7 +18,7 @@ from annotation import policies
 from annotation.core.errors import Conflict, Invalid, StaleVersion, TristepError
 from annotation.core.judging import settings as specification
 from annotation.core.judging.kinds import KINDS, JudgeKind, runnable_kinds
-from annotation.core.judging.prompts import VERSIONS, template
+from annotation.core.judging.prompts import PROMPTS, template
 from annotation.core.judging.setting_kinds import Setting, SettingKind
 from annotation.core.kinds import available
 from annotation.core.label_files import MAX_REQUEST
@@ -216,7 +216,7 @@ def create(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         raise Http404
     made = KINDS[kind]
     opened.project.of_kind.require(made.needs)
-    form = form_of(made)(request.POST if request.method == "POST" else None)
+    form = form_of(made)(request.POST if request.method == "POST" else None, of_kind=opened.project.of_kind)
     if form.is_valid():
         try:
             judge = suggest.create_judge(
@@ -239,7 +239,7 @@ def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     locked = judge_overview.locked(judge)
     posted = request.POST if request.method == "POST" else None
     values = form_of(kind).of(judge)
-    form = form_of(kind)(posted, initial=values)
+    form = form_of(kind)(posted, initial=values, of_kind=opened.project.of_kind)
     began = begun(judge.version, values) if posted is None else posted.get(BEGAN, "")
     collision = None
     if locked:
@@ -256,7 +256,7 @@ def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             values = form_of(kind).of(judge)
             began = begun(judge.version, values)
             collision = collide(opened, judge, form, values, take=request.path)
-            form = form_of(kind)(initial=collision.values)
+            form = form_of(kind)(initial=collision.values, of_kind=opened.project.of_kind)
             if locked:
                 form.lock()
         except Conflict as error:
@@ -343,7 +343,7 @@ def _detail(
         training=trained,
         training_figures=folds,
         recalibration=recalibration(viewer=opened.user, judge=judge) if brought else None,
-        prompt=template(judge.prompt_version) if judge.prompt_version in VERSIONS else None,
+        prompt=template(judge.prompt_version) if judge.prompt_version in PROMPTS else None,
     )
 
 

@@ -120,6 +120,7 @@ def _facts(run: SuggestionRun) -> list[tuple[str, Any]]:
         (_("Labels missing"), run.labels_missing),
         (_("Invalid labels"), run.labels_invalid),
         (_("Labels for messages that are not steps"), run.labels_extra),
+        (_("Labels that differed between two orders, and so are missing"), run.labels_order_dependent),
     ):
         if value:
             facts.append((name, count(value)))

@@ -72,7 +72,7 @@ def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     row: WorkshopSample = get_object_or_404(
         policies.visible(opened.user, known).select_related("judge__project"), pk=pk
     )
-    form = TrialForm(request.POST or None)
+    form = TrialForm(request.POST or None, of_kind=opened.project.of_kind)
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data["prompt_version"]
         expected = report.estimate(viewer=opened.user, sample=row, prompt_version=chosen)

@@ -12,12 +12,14 @@ then the numbers of the actions.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature, ProjectKind, available
 
 _FOLDER: Final = Path(__file__).parent
 VERSIONS: Final = tuple(
@@ -28,7 +30,43 @@ LATEST: Final = VERSIONS[-1]
 """The version that a new judge takes."""
 DECISION_VERSIONS: Final = ("decision-v1",)
 """All versions for decisions, the oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptVersion:
+    """A version of the prompt, and the feature of a project without which nobody can ask with it."""
+
+    name: str
+    needs: Feature
+
+
+PROMPTS: Final = {
+    **{name: PromptVersion(name, Feature.SEQUENCE) for name in VERSIONS},
+    **{name: PromptVersion(name, Feature.PAIRS) for name in DECISION_VERSIONS},
+}
+"""All versions by name; those of one feature stand together, the oldest first."""
 _WITHOUT_ERRORS: Final = frozenset({"v1", "v2"})
+
+
+def versions_of(kind: ProjectKind) -> tuple[str, ...]:
+    """The versions that judges of projects of this kind can have, the oldest first: new ones take the
+    last."""
+    return tuple(available(kind, PROMPTS))
+
+
+def check_version(kind: ProjectKind, prompt_version: str) -> None:
+    """Raises `Invalid`, in a sentence, for a version that judges of projects of this kind do not have."""
+    if prompt_version not in versions_of(kind):
+        problem = translatable(
+            "Judges of this project can have these prompts: {versions}.",
+            versions=", ".join(versions_of(kind)),
+        )
+        raise Invalid(problem, fields={"prompt_version": problem})
+
+
+def in_both_orders(prompt_version: str) -> bool:
+    """Whether it asks about alternatives, in an order and in its reverse."""
+    return PROMPTS[prompt_version].needs is Feature.PAIRS
 
 
 def tells_errors(prompt_version: str) -> bool:
@@ -39,14 +77,14 @@ def tells_errors(prompt_version: str) -> bool:
 @cache
 def template(prompt_version: str) -> tuple[str, str]:
     """The system text and the user template of a version. Raises `Invalid`."""
-    if prompt_version not in VERSIONS and prompt_version not in DECISION_VERSIONS:
+    if prompt_version not in PROMPTS:
         raise Invalid(
             translatable(
                 "Unknown prompt version “{version}”; choose from {versions}.",
                 version=prompt_version[:40],
-                versions=", ".join(VERSIONS),
+                versions=", ".join(PROMPTS),
             ),
-            fields={"prompt_version": translatable("must be one of {choices}", choices=", ".join(VERSIONS))},
+            fields={"prompt_version": translatable("must be one of {choices}", choices=", ".join(PROMPTS))},
         )
     text = (_FOLDER / f"{prompt_version}.md").read_text(encoding="utf-8")
     system, _, user = text.removeprefix("## system\n").partition("\n## user\n")
