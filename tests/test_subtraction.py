@@ -40,7 +40,7 @@ from tests.callers import PlainClient
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, decide_all, import_records, label_all, make_member, make_records, open_case
 
-ORDERS = int(os.environ.get("ORDERS_OF_WORK", "100"))
+ORDERS = int(os.environ.get("ORDERS_OF_WORK", "40"))
 # of each order so many things in a row, of which she would read the difference
 THINGS = 8
 KINDS = ("mine", "theirs", "decided")
