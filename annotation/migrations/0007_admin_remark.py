@@ -24,9 +24,67 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField()),
                 ("answer", models.TextField(blank=True)),
                 ("closed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "assignment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="remarks",
+                        to="annotation.assignment",
+                    ),
+                ),
+                (
+                    "closed_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="remarks",
+                        to="annotation.project",
+                    ),
+                ),
+                (
+                    "step",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="annotation.step",
+                    ),
+                ),
             ],
             options={
                 "ordering": ("-pk",),
+                "indexes": [
+                    models.Index(fields=["project", "-id"], name="remark_newest"),
+                    models.Index(
+                        condition=models.Q(("closed_at__isnull", True)),
+                        fields=["project"],
+                        name="remark_open",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("answer", ""), ("closed_at__isnull", True), ("closed_by__isnull", True)
+                            ),
+                            models.Q(("closed_at__isnull", False), ("closed_by__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="remark_closed_by_somebody",
+                    )
+                ],
             },
         ),
         migrations.RemoveConstraint(
@@ -36,48 +94,6 @@ class Migration(migrations.Migration):
         migrations.RemoveConstraint(
             model_name="notice",
             name="notice_about_one_thing",
-        ),
-        migrations.AddField(
-            model_name="adminremark",
-            name="assignment",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="remarks",
-                to="annotation.assignment",
-            ),
-        ),
-        migrations.AddField(
-            model_name="adminremark",
-            name="closed_by",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="adminremark",
-            name="project",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="remarks",
-                to="annotation.project",
-            ),
-        ),
-        migrations.AddField(
-            model_name="adminremark",
-            name="step",
-            field=models.ForeignKey(
-                blank=True,
-                db_index=False,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="+",
-                to="annotation.step",
-            ),
         ),
         migrations.AddField(
             model_name="notice",
@@ -146,27 +162,6 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="notice_about_one_thing",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="adminremark",
-            index=models.Index(fields=["project", "-id"], name="remark_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="adminremark",
-            index=models.Index(
-                condition=models.Q(("closed_at__isnull", True)), fields=["project"], name="remark_open"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="adminremark",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("answer", ""), ("closed_at__isnull", True), ("closed_by__isnull", True)),
-                    models.Q(("closed_at__isnull", False), ("closed_by__isnull", False)),
-                    _connector="OR",
-                ),
-                name="remark_closed_by_somebody",
             ),
         ),
     ]

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="AuditDraw",
+            name="LabelAudit",
             fields=[
                 (
                     "id",
@@ -23,10 +23,56 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("number", models.PositiveIntegerField()),
+                ("state", models.CharField(default="running", max_length=8)),
+                ("wished", models.FloatField()),
+                (
+                    "seed",
+                    models.PositiveBigIntegerField(
+                        default=annotation.models.projects.new_recheck_seed, editable=False
+                    ),
+                ),
+                ("mixed", models.BooleanField(default=False)),
+                ("begun_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "begun_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="label_audits",
+                        to="annotation.project",
+                    ),
+                ),
             ],
             options={
-                "ordering": ("audit", "number"),
+                "ordering": ("-pk",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "running")),
+                        fields=("project",),
+                        name="label_audit_running_once",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("ended_at__isnull", True), ("state", "running")),
+                            models.Q(("ended_at__isnull", False), ("state", "ended")),
+                            _connector="OR",
+                        ),
+                        name="label_audit_state_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("wished__gt", 0), ("wished__lt", 1)),
+                        name="label_audit_wished_in_range",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -51,9 +97,115 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("done_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "adjudicator",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "trajectory",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="audited",
+                        to="annotation.trajectory",
+                    ),
+                ),
+                (
+                    "audit",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="trajectories",
+                        to="annotation.labelaudit",
+                    ),
+                ),
             ],
             options={
                 "ordering": ("pk",),
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state__in", ["reading", "deciding"])),
+                        fields=["audit", "state"],
+                        name="audited_unfinished",
+                    ),
+                    models.Index(
+                        condition=models.Q(("adjudicator__isnull", False), ("state", "deciding")),
+                        fields=["adjudicator"],
+                        name="audited_mine",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("audit", "trajectory"), name="audited_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["listed", "reading", "deciding", "done"])),
+                        name="audited_state_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("done_at__isnull", False), ("state", "done"), ("wrong__isnull", False)),
+                            models.Q(
+                                models.Q(("state", "done"), _negated=True),
+                                ("done_at__isnull", True),
+                                ("wrong__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="audited_wrong_when_done",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("wrong__isnull", True), ("wrong__lte", models.F("steps")), _connector="OR"
+                        ),
+                        name="audited_wrong_at_most_steps",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("origin__in", ["unanimous", "discussed", "adjudicated"])),
+                        name="audited_origin_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("chance__gt", 0), ("chance__lte", 1)),
+                        name="audited_chance_in_range",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="AuditDraw",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "audited",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="draws",
+                        to="annotation.auditedtrajectory",
+                    ),
+                ),
+                (
+                    "audit",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="draws",
+                        to="annotation.labelaudit",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("audit", "number"),
+                "constraints": [models.UniqueConstraint(fields=("audit", "number"), name="audit_draw_once")],
             },
         ),
         migrations.CreateModel(
@@ -69,34 +221,53 @@ class Migration(migrations.Migration):
                 ("value", models.SmallIntegerField()),
                 ("note", models.TextField(blank=True)),
                 ("ruled_at", models.DateTimeField()),
+                (
+                    "audited",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rulings",
+                        to="annotation.auditedtrajectory",
+                    ),
+                ),
+                (
+                    "ruled_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "step",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="annotation.step",
+                    ),
+                ),
             ],
             options={
                 "ordering": ("pk",),
-            },
-        ),
-        migrations.CreateModel(
-            name="LabelAudit",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("step__isnull", False)),
+                        fields=("audited", "step"),
+                        name="audit_ruling_once",
                     ),
-                ),
-                ("state", models.CharField(default="running", max_length=8)),
-                ("wished", models.FloatField()),
-                (
-                    "seed",
-                    models.PositiveBigIntegerField(
-                        default=annotation.models.projects.new_recheck_seed, editable=False
+                    models.UniqueConstraint(
+                        condition=models.Q(("step__isnull", True)),
+                        fields=("audited",),
+                        name="audit_ruling_of_outcome_once",
                     ),
-                ),
-                ("mixed", models.BooleanField(default=False)),
-                ("begun_at", models.DateTimeField()),
-                ("ended_at", models.DateTimeField(blank=True, null=True)),
-            ],
-            options={
-                "ordering": ("-pk",),
+                    models.CheckConstraint(
+                        condition=models.Q(("before__in", (-1, 0, 1)), ("value__in", (-1, 0, 1))),
+                        name="audit_ruling_value_known",
+                    ),
+                ],
             },
         ),
         migrations.RemoveConstraint(
@@ -148,36 +319,6 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddField(
-            model_name="auditedtrajectory",
-            name="adjudicator",
-            field=models.ForeignKey(
-                blank=True,
-                db_index=False,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="auditedtrajectory",
-            name="trajectory",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="audited",
-                to="annotation.trajectory",
-            ),
-        ),
-        migrations.AddField(
-            model_name="auditdraw",
-            name="audited",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="draws",
-                to="annotation.auditedtrajectory",
-            ),
-        ),
-        migrations.AddField(
             model_name="recheck",
             name="audited",
             field=models.ForeignKey(
@@ -225,187 +366,5 @@ class Migration(migrations.Migration):
                 fields=("audited", "annotator"),
                 name="recheck_reader_once",
             ),
-        ),
-        migrations.AddField(
-            model_name="auditruling",
-            name="audited",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="rulings",
-                to="annotation.auditedtrajectory",
-            ),
-        ),
-        migrations.AddField(
-            model_name="auditruling",
-            name="ruled_by",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-            ),
-        ),
-        migrations.AddField(
-            model_name="auditruling",
-            name="step",
-            field=models.ForeignKey(
-                blank=True,
-                db_index=False,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="+",
-                to="annotation.step",
-            ),
-        ),
-        migrations.AddField(
-            model_name="labelaudit",
-            name="begun_by",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="labelaudit",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="label_audits",
-                to="annotation.project",
-            ),
-        ),
-        migrations.AddField(
-            model_name="auditedtrajectory",
-            name="audit",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="trajectories",
-                to="annotation.labelaudit",
-            ),
-        ),
-        migrations.AddField(
-            model_name="auditdraw",
-            name="audit",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="draws",
-                to="annotation.labelaudit",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="auditruling",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("step__isnull", False)),
-                fields=("audited", "step"),
-                name="audit_ruling_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="auditruling",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("step__isnull", True)),
-                fields=("audited",),
-                name="audit_ruling_of_outcome_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="auditruling",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("before__in", (-1, 0, 1)), ("value__in", (-1, 0, 1))),
-                name="audit_ruling_value_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="labelaudit",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "running")), fields=("project",), name="label_audit_running_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="labelaudit",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("ended_at__isnull", True), ("state", "running")),
-                    models.Q(("ended_at__isnull", False), ("state", "ended")),
-                    _connector="OR",
-                ),
-                name="label_audit_state_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="labelaudit",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("wished__gt", 0), ("wished__lt", 1)), name="label_audit_wished_in_range"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="auditedtrajectory",
-            index=models.Index(
-                condition=models.Q(("state__in", ["reading", "deciding"])),
-                fields=["audit", "state"],
-                name="audited_unfinished",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="auditedtrajectory",
-            index=models.Index(
-                condition=models.Q(("adjudicator__isnull", False), ("state", "deciding")),
-                fields=["adjudicator"],
-                name="audited_mine",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="auditedtrajectory",
-            constraint=models.UniqueConstraint(fields=("audit", "trajectory"), name="audited_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="auditedtrajectory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["listed", "reading", "deciding", "done"])),
-                name="audited_state_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="auditedtrajectory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("done_at__isnull", False), ("state", "done"), ("wrong__isnull", False)),
-                    models.Q(
-                        models.Q(("state", "done"), _negated=True),
-                        ("done_at__isnull", True),
-                        ("wrong__isnull", True),
-                    ),
-                    _connector="OR",
-                ),
-                name="audited_wrong_when_done",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="auditedtrajectory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("wrong__isnull", True), ("wrong__lte", models.F("steps")), _connector="OR"
-                ),
-                name="audited_wrong_at_most_steps",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="auditedtrajectory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("origin__in", ["unanimous", "discussed", "adjudicated"])),
-                name="audited_origin_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="auditedtrajectory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("chance__gt", 0), ("chance__lte", 1)), name="audited_chance_in_range"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="auditdraw",
-            constraint=models.UniqueConstraint(fields=("audit", "number"), name="audit_draw_once"),
         ),
     ]
