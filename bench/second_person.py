@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import product
 from pathlib import Path
 from typing import Final
@@ -109,10 +110,7 @@ def material(copies: int) -> tuple[ReleasedLabels, list[JudgeLabels]]:
         known = replace(known, outcome=known.value[last])
         read = [study.read(rng)[study.inside] for _ in MODELS]
         said = [Predictions.constant(steps, steps[last]) for steps in read]
-    return _copied(known, copies), [
-        JudgeLabels(Predictions(*(np.tile(getattr(one, name), copies) for name in Predictions.__slots__)))
-        for one in said
-    ]
+    return _copied(known, copies), [JudgeLabels(reduce(Predictions.joined, [one] * copies)) for one in said]
 
 
 def _copied(known: ReleasedLabels, copies: int) -> ReleasedLabels:

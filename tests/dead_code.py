@@ -56,9 +56,6 @@ CALLED_BY_NAME: Final = (
 DECORATED: Final = ("@register*", "@receiver*", "@extend_schema*", "@action*", "@shared_task*", "@*.connect*")
 KEPT: Final = {
     "Derivation": "decisions of a release, which the service that imports them is built on (issue 26)",
-    "scored_items": "the items of a release that models are scored on, for the board of decisions (issue 26)",
-    "shallow_cues": "what stands beside every score on decisions (issue 26)",
-    "read_answer": "the answers in a line of predictions of decisions (issue 26)",
     "difficulty": "the difficulty of an item, of which a band picks items for a release (issue 26)",
     "wilson": "the interval beside what judges settled first (issue 26)",
     "display_order": "the order of a decision's options, which the workbench is to show (issue 26)",

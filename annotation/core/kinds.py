@@ -24,8 +24,9 @@ class Feature(StrEnum):
     model succeeded, and models' labels choose among the runs of a task (Best-of-N). `baseline`: the judge
     that is trained here. `atif`: trajectories are written as ATIF documents. `step_rewards`: releases are
     written as rewards of the steps of one run. `pairs`: the steps of a trajectory are alternatives, of which
-    one may be better than another, so that releases are written as pairs and say where each is from.
-    `derivation`: decisions are derived from its releases.
+    one may be better than another, so that releases are written as pairs and say where each is from, and
+    models are scored by pairs. `step_scores`: models are scored by the labels that they give to steps, and
+    recalibrated, stacked and planned for by these. `derivation`: decisions are derived from its releases.
     """
 
     PROPAGATION = "propagation"
@@ -35,6 +36,7 @@ class Feature(StrEnum):
     ATIF = "atif"
     STEP_REWARDS = "step_rewards"
     PAIRS = "pairs"
+    STEP_SCORES = "step_scores"
     DERIVATION = "derivation"
 
 
@@ -150,6 +152,9 @@ DECISIONS: Final = ProjectKind(
         Feature.BASELINE: translatable("A project of decisions has no baseline judge."),
         Feature.ATIF: translatable("A project of decisions has no export as ATIF."),
         Feature.STEP_REWARDS: translatable("A project of decisions has no export of step rewards."),
+        Feature.STEP_SCORES: translatable(
+            "A project of decisions has no scores by steps: models are scored on pairs of options."
+        ),
         Feature.DERIVATION: translatable(
             "Decisions are derived from whole runs, and not from a project of decisions."
         ),

@@ -23,7 +23,7 @@ from annotation.core.bounds import MAX_INT
 from annotation.core.i18n import translatable
 
 from .jsonio.file_errors import FileErrors
-from .jsonio.jsonlines import MAX_RECORD_BYTES, RecordError, read_records
+from .jsonio.jsonlines import MAX_RECORD_BYTES, Record, RecordError, read_records
 from .vocabulary import VALUES, is_value
 
 FAILED_PREFIX: Final = "llm_annotate_failed"
@@ -102,13 +102,20 @@ def label_lines(
     stream: BinaryIO, filename: str, *, max_record_bytes: int = MAX_RECORD_BYTES
 ) -> Iterator[LabelLine | RecordError]:
     """The lines of a label or prediction file one by one, or what is wrong with it; in the memory of one."""
-    for record in read_records(
-        stream, filename=filename, max_record_bytes=max_record_bytes, object_pairs_hook=_Object.of
-    ):
+    for record in json_lines(stream, filename, max_record_bytes=max_record_bytes):
         if isinstance(record, RecordError):
             yield record
         else:
             yield parse_label_line(record.value, filename, record.line)
+
+
+def json_lines(
+    stream: BinaryIO, filename: str, *, max_record_bytes: int = MAX_RECORD_BYTES
+) -> Iterator[Record | RecordError]:
+    """The lines of such a file as JSON, whose objects remember which keys occurred twice (`repeated`)."""
+    return read_records(
+        stream, filename=filename, max_record_bytes=max_record_bytes, object_pairs_hook=_Object.of
+    )
 
 
 def counting_lines(stream: BinaryIO, filename: str, errors: FileErrors) -> Iterator[LabelLine]:

@@ -95,7 +95,8 @@ def _next_actions(plan: dict[str, Any], people: dict[str, User]) -> None:
     _import_labels(project, folder / "labels")
     for line in _lines(folder / "adjudications.jsonl"):
         _adjudicate(project, people[line["username"]], line)
-    release.freeze(actor=OPERATOR, project=project, version=planned["version"], note=planned["note"])
+    frozen = release.freeze(actor=OPERATOR, project=project, version=planned["version"], note=planned["note"])
+    _predictions(frozen, planned["predictions"], folder)
 
 
 def _import_labels(project: Project, folder: Path) -> None:
@@ -232,17 +233,22 @@ def _freeze(project: Project, planned: dict[str, Any], plan: dict[str, Any]) -> 
     )
     for judge in plan["judges"]:
         _predict(frozen, judge["model"], FOLDER / "suggestions" / f"{judge['file']}.jsonl")
-    for planned in plan["predictions"]:
-        about = evaluate.PredictionSetDetails(
-            planned["prompt_version"], date.fromisoformat(planned["judged_on"]), Decimal(planned["cost"])
-        )
-        _predict(frozen, planned["model"], FOLDER / "predictions" / f"{planned['file']}.jsonl", about)
+    _predictions(frozen, plan["predictions"], FOLDER)
 
 
 def _withdraw(project: Project, admin: User, planned: dict[str, Any]) -> None:
     """Say that a release is faulty, after which what it holds can be decided again."""
     faulty = Release.objects.get(project=project, version=planned["version"])
     release.withdraw(actor=admin, release=faulty, reason=planned["withdrawn"]["reason"])
+
+
+def _predictions(frozen: Release, models: list[dict[str, Any]], folder: Path) -> None:
+    """The predictions of made-up models that are no judges here."""
+    for planned in models:
+        about = evaluate.PredictionSetDetails(
+            planned["prompt_version"], date.fromisoformat(planned["judged_on"]), Decimal(planned["cost"])
+        )
+        _predict(frozen, planned["model"], folder / "predictions" / f"{planned['file']}.jsonl", about)
 
 
 def _predict(

@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import Invalid
+from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.label_files import MAX_FILE
 from annotation.core.scoring.outside_numbers import parse_numbers
 from annotation.language import translated
@@ -48,8 +49,13 @@ class PredictionFileForm(forms.Form):
         label=_("Cost in US dollars"), required=False, max_digits=12, decimal_places=4, min_value=0
     )
 
-    def __init__(self, *args: Any, subsets: Iterable[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, subsets: Iterable[str], kind: ProjectKind, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if kind.has(Feature.PAIRS):
+            self.fields["file"].help_text = _(
+                "Choose files or drop them here, for example one for each subset. JSON Lines: record_id, and "
+                "one of labels, scores and choices in each line."
+            )
         everywhere = ("", _("Look up each record in the whole release"))
         self.fields["subset"].choices = [everywhere, *((name, name) for name in subsets)]  # type: ignore[attr-defined]
 

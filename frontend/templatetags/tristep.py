@@ -239,6 +239,12 @@ def figure(value: float | None, places: int = 3) -> str:
 
 
 @register.filter
+def number(value: float) -> str:
+    """A number of no known size or unit, with at most six digits that tell."""
+    return f"{value:.6g}".replace("-", "−")
+
+
+@register.filter
 def percent(value: float | None) -> str:
     """A share in 0 … 1 as per cent with one place; a dash when it is undefined."""
     if value is None:

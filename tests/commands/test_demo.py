@@ -57,6 +57,7 @@ def test_demo_has_something_at_every_stage_of_the_line() -> None:
     assert decisions.kind == "decisions"
     assert states == {"labelling": 1, "unanimous": 5, "disputed": 1, "adjudicated": 1}
     assert decisions.releases.get().record_count == 6
+    assert decisions.releases.get().prediction_sets.count() == 2
     call_command("verify_release", decisions.slug, "0.1")
 
 

@@ -6,29 +6,33 @@ import io
 import json
 import random
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from annotation.core.decisions.answers import Answer, Choice, PairVerdict, read_answer
 from annotation.core.decisions.derive import Derivation, Recipe
-from annotation.core.decisions.figures import difficulty, score
-from annotation.core.decisions.items import ScoredItem, ScoredOption, scored_items, shallow_cues
 from annotation.core.decisions.judges_first import JudgesFirst, settle, wilson
 from annotation.core.decisions.record import Decision, Option, decision_draft, frozen_details
 from annotation.core.jsonio.canonical import canonical_json
-from annotation.core.label_files import read_label_lines
+from annotation.core.kinds import DECISIONS, STEPS
 from annotation.core.releases.exports import PLAIN as PLAIN_EXPORT
 from annotation.core.releases.exports.formats.pairs import better_and_worse, toolprmbench_rows, trl_rows
 from annotation.core.releases.record_format import ConsensusSnapshot, RecordIndexes, release_record
+from annotation.core.scoring import Predictions, ReleasedLabels, scores
+from annotation.core.scoring.answers import Answer, read_answer
+from annotation.core.scoring.decision_facts import DecisionFacts
+from annotation.core.scoring.pairs import Pairs, Verdicts, difficulty, shallow
+from annotation.core.scoring.reading import read_predictions
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.importers import FORMATS, ReadContext
-from tests.fixtures.published_labels import MODELS, hotpotqa_records, prediction_file
+from tests.fixtures import published_labels
 from tests.importers import golden
 
-PLAIN = ScoredOption(0, 10, frozenset())
-NO_ORDER = "must be a list of different message indexes"
+NO_ORDER = "must be a list of two or more different message indexes"
 
 
 def frozen(draft: TrajectoryDraft, labels: dict[int, int], fit: int = 1) -> dict[str, Any]:
@@ -138,43 +142,79 @@ def test_details_of_a_record_that_another_format_keeps_are_none(raw: bytes) -> N
 
 
 # ── Answers ───────────────────────────────
+def released(
+    *items: tuple[dict[int, int], str], tasks: Sequence[int] = (), subset: Sequence[int] = ()
+) -> ReleasedLabels:
+    """Fit decisions with these labels by message index, and their categories; each a task of its own."""
+    n = len(items)
+    record = np.repeat(np.arange(n), [len(labels) for labels, _ in items])
+    values = [value for labels, _ in items for value in labels.values()]
+    indexes = [index for labels, _ in items for index in labels]
+    by_task, by_subset = np.array(tasks or range(n)), np.array(subset or [0] * n)
+    of_steps = ReleasedLabels.of_steps(
+        by_subset[record], by_task[record], record, np.array(values), np.array(indexes)
+    )
+    categories = sorted({category for _, category in items} - {""})
+    facts = DecisionFacts(
+        tuple(categories),
+        np.array([categories.index(one) if one else -1 for _, one in items]),
+        {"longer": np.array(indexes)},
+    )
+    return replace(of_steps, kind=DECISIONS, decisions=facts, outcome=np.ones(n, dtype=np.int64))
+
+
+def answered(known: ReleasedLabels, *lines: dict[str, Any] | None) -> Predictions:
+    """The predictions in a file of these lines, one a decision; None: not asked about."""
+    given = [line | {"record_id": str(at)} for at, line in enumerate(lines) if line is not None]
+    file = read_predictions(
+        io.BytesIO("\n".join(map(json.dumps, given)).encode()), "f", known, reasons=io.BytesIO()
+    )
+    assert not file.errors, [str(error) for error in file.errors.errors]
+    said = file.predictions()
+    return Predictions.unpacked(said.packed(), known)
+
+
 @pytest.mark.parametrize(
     ("line", "verdicts"),
     [
-        ({"step_labels": {"1": 1, "2": -1}}, ["right"]),
-        ({"step_labels": {"1": 0, "2": 0}}, ["tied"]),
-        ({"step_labels": {"1": -1, "2": 0}}, ["wrong"]),
-        ({"step_labels": {"1": 1, "2": None}}, ["unreadable"]),
-        ({"step_labels": {"1": 1}}, ["unreadable"]),
-        ({"scores": {"1": 0.51, "2": 0.5}}, ["right"]),
-        ({"scores": {"1": True, "2": 0.5}}, ["unreadable"]),
-        ({"scores": {"1": float("nan"), "2": 0.5}}, ["unreadable"]),
-        ({"choices": [{"order": [1, 2], "choice": 1}, {"order": [2, 1], "choice": 2}]}, ["right", "wrong"]),
-        (
-            {"choices": [{"order": [1, 2], "choice": None}, {"order": [2, 1], "choice": 9}]},
-            ["unreadable"] * 2,
-        ),
-        ({"choices": [{"order": [1, 2, 3], "choice": 3}, {"order": [1, 3], "choice": 1}]}, ["tied"]),
-        ({"choices": []}, ["unreadable"]),
+        ({"labels": {"1": 1, "2": -1}}, "right"),
+        ({"step_labels": {"1": 1, "2": -1}, "final_label": 1}, "right"),
+        ({"labels": {"1": 0, "2": 0}}, "tied"),
+        ({"labels": {"1": -1, "2": 0}}, "wrong"),
+        ({"labels": {"1": 1, "2": None}}, "unreadable"),
+        ({"labels": {"1": 1}}, "unreadable"),
+        ({"scores": {"1": 0.51, "2": 0.5}}, "right"),
+        ({"scores": {"1": -3, "2": 1e300}}, "wrong"),
+        ({"scores": {"1": True, "2": 0.5}}, "unreadable"),
+        ({"scores": {"1": float("nan"), "2": 0.5}}, "unreadable"),
+        ({"choices": [{"order": [1, 2], "choice": 1}, {"order": [2, 1], "choice": 2}]}, "right wrong"),
+        ({"choices": [{"order": [1, 2], "choice": None}, {"order": [2, 1], "choice": 9}]}, "unreadable " * 2),
+        ({"choices": [{"order": [1, 2, 3], "choice": 3}, {"order": [1, 3], "choice": 1}]}, "tied"),
+        ({"choices": [{"order": [1, 3], "choice": 1}]}, "unreadable"),
+        ({"choices": []}, "unreadable"),
     ],
-)
-def test_answer_puts_a_pair_right_wrong_or_cannot_be_read(line: dict[str, Any], verdicts: list[str]) -> None:
-    problems: list[tuple[str, str]] = []
-    assert [verdict.value for verdict in read_answer(line, problems).verdicts(1, 2)] == verdicts
-    assert problems == []
+)  # fmt: skip
+def test_answer_puts_a_pair_right_wrong_or_cannot_be_read(line: dict[str, Any], verdicts: str) -> None:
+    known = released(({1: 1, 2: -1, 3: 1}, ""), ({1: 1, 2: -1}, ""))
+    said = answered(known, line, {"labels": {"1": 1, "2": 1}})
+    one = Verdicts.of(known, said, Pairs.of(known))
+    counts = {name: int(getattr(one, name)[0]) for name in ("right", "tied", "unreadable")}
+    found = Counter(verdicts.split())
+    assert counts == {name: found[name] for name in counts}
+    assert one.asked.tolist()[0] == found.total() and one.tied.tolist()[-1] == 1
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ({}, ("step_labels", "must be an object of message index and number")),
+        ({}, ("labels", "must hold one of labels, scores and choices")),
+        ({"labels": {}, "scores": {}}, ("scores", "must hold one of labels, scores and choices")),
         ({"scores": [1]}, ("scores", "must be an object of message index and number")),
         ({"scores": {"x": 1}}, ('scores."x"', "is not a message index")),
-        ({"choices": {}}, ("choices", "must be a list of choices")),
-        (
-            {"choices": [{"order": [1, 1]}]},
-            ("choices[0].order", "must be a list of different message indexes"),
-        ),
+        ({"scores": {"01": 1}}, ('scores."01"', "is not a message index")),
+        ({"choices": {}}, ("choices", "must be a list of at most 24 choices")),
+        ({"choices": [{"order": [1, 2]}] * 25}, ("choices", "must be a list of at most 24 choices")),
+        ({"choices": [{"order": [1, 1]}]}, ("choices[0].order", NO_ORDER)),
         ({"choices": [7]}, ("choices[0].order", NO_ORDER)),
     ],
 )
@@ -184,80 +224,97 @@ def test_answer_that_is_none_is_noted(line: dict[str, Any], problem: tuple[str, 
     assert problems == [problem]
 
 
+def test_answer_says_again_what_it_said() -> None:
+    lines: list[dict[str, Any]] = [
+        {"scores": {"1": 0.5, "2": None}},
+        {"choices": [{"order": [2, 1], "choice": None}]},
+    ]
+    assert [read_answer(line, []).as_json() for line in lines] == lines
+    assert read_answer({"labels": {"1": 1}}, []) == Answer()
+
+
 # ── Figures ───────────────────────────────
-def item(name: str, pairs: int = 1, category: str = "", subset: str = "s") -> ScoredItem:
-    """An item of which option 0 is better than each of the others."""
-    return ScoredItem(
-        subset,
-        name,
-        name,
-        category,
-        tuple((0, at) for at in range(1, pairs + 1)),
-        dict.fromkeys(range(pairs + 1), PLAIN),
+def test_figures_of_a_model_are_those_counted_by_hand() -> None:
+    known = released(
+        ({0: 1, 1: -1}, "x"),
+        ({0: 1, 1: -1, 2: -1, 3: -1}, "x"),
+        ({0: 1, 1: -1}, "y"),
+        ({0: 1, 1: -1}, ""),
+        subset=[0, 0, 0, 1],
+    )
+    said = answered(
+        known,
+        {"labels": {"0": 1, "1": -1}},
+        {"labels": {"0": 0, "1": -1, "2": 0, "3": 1}},
+        {"choices": [{"order": [0, 1], "choice": 0}, {"order": [1, 0], "choice": 1}]},
+        None,
     )
 
+    (found,) = scores(known, [said])
 
-def test_figures_of_a_model_are_those_counted_by_hand() -> None:
-    items = [
-        item("a", category="x"),
-        item("b", 3, category="x"),
-        item("c", category="y"),
-        item("d", subset="r"),
-    ]
-    answers = {
-        ("s", "a"): Answer({0: 1, 1: -1}),
-        ("s", "b"): Answer({0: 0, 1: -1, 2: 0, 3: 1}),
-        ("s", "c"): Answer(choices=[Choice((0, 1), 0), Choice((1, 0), 1)]),
-    }
-
-    found = score(items, answers)
-
-    values = {name: (measure.value, measure.n) for name, measure in found.overall.items()}
+    values = {name: (measure.value, measure.n) for name, measure in found.figures.items()}
     assert values == {
         "pair_accuracy": ((1 + 1.5 + 0.5 + 0) / 6, 6),
         "pair_accuracy_strict": ((1 + 1 + 0.5 + 0) / 6, 6),
         "item_accuracy": ((1 + 0.5 + 0.5 + 0) / 4, 4),
+        "category_mean": ((2.5 / 4 + 0.5) / 2, 5),
         "right_in_both": (0.0, 1),
         "first_chosen": (1.0, 2),
         "unreadable": (1 / 6, 6),
     }
-    assert found.subsets["r"]["pair_accuracy"].value == 0
-    assert found.categories["x"]["pair_accuracy"].value == 2.5 / 4
-    mean = found.by_category_mean
-    assert mean is not None
-    assert (mean.value, mean.n) == ((2.5 / 4 + 0.5) / 2, 5)
-    assert found.overall["right_in_both"].interval is not None
-    assert found.subsets["r"]["first_chosen"].value is None
-    json.dumps(found.as_json())
+    assert found.pairs is not None
+    assert found.pairs.as_json() == {"pairs": 6, "won": 2.5, "tied": 1, "lost": 2.5}
+    assert (found.absent, found.missing) == (1, 2)
+    alone = known.subset == 1
+    (rest,) = scores(known.only(alone), [said.only(known, alone)])
+    assert rest.figures["pair_accuracy"].value == 0
+    assert rest.figures["category_mean"].reason == "no decision has a category"
+    json.dumps([found.as_json(), rest.as_json()])
 
 
 def test_interval_resamples_tasks_and_holds_its_share() -> None:
     chance = random.Random(4)
-    items = [ScoredItem("s", str(at), str(at // 5), "", ((0, 1),), {0: PLAIN, 1: PLAIN}) for at in range(300)]
+    known = released(*[({0: 1, 1: -1}, "")] * 300, tasks=[at // 5 for at in range(300)])
     # whole tasks are right or wrong, so that their pairs tell no more than they do
-    right = {str(task): chance.random() < 0.7 for task in range(60)}
-    answers = {("s", one.record_id): Answer({0: 1.0 if right[one.task] else -1.0, 1: 0.0}) for one in items}
+    right = [chance.random() < 0.7 for _ in range(60)]
+    said = answered(known, *({"scores": {"0": float(right[at // 5]), "1": 0.5}} for at in range(300)))
 
-    measure = score(items, answers).overall["pair_accuracy"]
+    (found,) = scores(known, [said])
 
-    assert (
-        measure.interval is not None
-        and measure.interval.low is not None
-        and measure.interval.high is not None
-    )
-    width = measure.interval.high - measure.interval.low
-    assert 0.18 < width < 0.30  # of 60 tasks; of 300 pairs it would be 0.10
-    assert measure.interval.low < sum(right.values()) / 60 < measure.interval.high
+    ends = found.figures["pair_accuracy"].ends
+    assert ends is not None
+    assert 0.18 < ends[1] - ends[0] < 0.30  # of 60 tasks; of 300 pairs it would be 0.10
+    assert ends[0] < sum(right) / 60 < ends[1]
+    assert found.effective_steps == pytest.approx(60, rel=0.1)
 
 
 def test_difficulty_is_the_share_of_right_answers_over_judges_and_orders() -> None:
-    items = [item("a"), item("b"), item("c")]
-    first = {
-        ("s", "a"): Answer({0: 1, 1: 0}),
-        ("s", "b"): Answer(choices=[Choice((0, 1), 0), Choice((1, 0), 1)]),
-    }
-    second = {("s", "a"): Answer({0: 0, 1: 0}), ("s", "b"): Answer({0: 1, 1: -1})}
-    assert difficulty(items, [first, second]) == {("s", "a"): 0.5, ("s", "b"): 0.75}
+    known = released(*[({0: 1, 1: -1}, "")] * 3, ({0: 1, 1: 1}, ""))
+    both = {"choices": [{"order": [0, 1], "choice": 0}, {"order": [1, 0], "choice": 1}]}
+    plain = {"labels": {"0": 1, "1": 1}}
+    first = answered(known, {"labels": {"0": 1, "1": 0}}, both, None, plain)
+    second = answered(known, plain, {"labels": {"0": 1, "1": -1}}, None, plain)
+    assert [None if one != one else one for one in difficulty(known, [first, second]).tolist()] == [
+        0.5,
+        0.75,
+        None,
+        None,
+    ]
+
+
+def test_predictions_in_orders_are_merged_and_cut_with_the_others() -> None:
+    known = released(*[({0: 1, 1: -1}, "")] * 3)
+    choices = {"choices": [{"order": [0, 1], "choice": 0}, {"order": [1, 0], "choice": 0}]}
+    labels, score = {"labels": {"0": 1, "1": 0}}, {"scores": {"0": 2, "1": 3}}
+    stored = answered(known, labels, score, None)
+    newer = answered(known, None, None, choices)
+    together = stored.merged(newer, newer.there, known.record)
+    assert together.packed() == answered(known, labels, score, choices).packed()
+    parts = [np.arange(3) < 1, np.arange(3) >= 1]
+    one, other = (together.only(known, part) for part in parts)
+    assert one.joined(other).packed() == together.packed()
+    with pytest.raises(ValueError, match="not predictions"):
+        Predictions.unpacked(together.packed(), replace(known, kind=STEPS))
 
 
 # ── Judges first ──────────────────────────
@@ -299,43 +356,17 @@ def test_audited_96_of_100_have_wilsons_interval() -> None:
 
 
 # ── Published figures ─────────────────────
-def hotpotqa_items(published: Path) -> tuple[list[dict[str, Any]], list[Decision]]:
-    decisions = list(Derivation(lambda: hotpotqa_records(published), Recipe.SHARED).decisions())
-    return [by_key(decision_draft(decision)) for decision in decisions], decisions
+def hotpotqa_records(published: Path) -> list[dict[str, Any]]:
+    runs = Derivation(lambda: published_labels.hotpotqa_records(published), Recipe.SHARED)
+    return [by_key(decision_draft(decision)) for decision in runs.decisions()]
 
 
 @pytest.mark.published
 def test_cue_makes_a_call_is_right_in_85_of_the_104_pairs(published: Path) -> None:
-    records, _ = hotpotqa_items(published)
-    items = list(scored_items(records))
-    cues = shallow_cues(items)
-    verdicts = Counter(
-        verdict
-        for one in items
-        for pair in one.pairs
-        for verdict in cues["makes_call"][one.subset, one.record_id].verdicts(*pair)
-    )
-    assert verdicts == {PairVerdict.RIGHT: 85, PairVerdict.TIED: 16, PairVerdict.WRONG: 3}
-    assert score(items, cues["makes_call"]).overall["pair_accuracy"].value == (85 + 8) / 104
+    known = replace(ReleasedLabels.of(hotpotqa_records(published)), kind=DECISIONS)
+    cues = shallow(ReleasedLabels.unpacked(known.packed()))
+    (found,) = scores(known, [cues["makes_call"]])
+    assert found.pairs is not None
+    assert found.pairs.as_json() == {"pairs": 104, "won": 85, "tied": 16, "lost": 3}
+    assert found.figures["pair_accuracy"].value == (85 + 8) / 104
     assert {name for name in cues if ":" in name} == {f"policy_model:sample-{at}" for at in range(5)}
-
-
-@pytest.mark.published
-@pytest.mark.parametrize(
-    ("model", "won", "tied", "lost"), [(MODELS[0], 65, 38, 1), (MODELS[1], 61, 39, 4), (MODELS[2], 7, 45, 52)]
-)
-def test_published_predictions_win_tie_and_lose_the_pairs(
-    published: Path, model: str, won: int, tied: int, lost: int
-) -> None:
-    """The labels that a model gave to the steps from which the options were derived."""
-    with prediction_file(published, model).open("rb") as stream:
-        lines = read_label_lines(stream, "predictions").lines
-    said = {line.record_id: line.step_labels for line in lines.values()}
-    records, _ = hotpotqa_items(published)
-    verdicts: Counter[PairVerdict] = Counter()
-    for record in records:
-        steps = {int(at): option["steps"][0] for at, option in record["decision"]["options"].items()}
-        answer = Answer({at: said[step["record_id"]].get(step["step"]) for at, step in steps.items()})
-        for pair in better_and_worse(record):
-            verdicts.update(answer.verdicts(*pair))
-    assert verdicts == {PairVerdict.RIGHT: won, PairVerdict.TIED: tied, PairVerdict.WRONG: lost}

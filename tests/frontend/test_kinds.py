@@ -92,11 +92,10 @@ def test_figures_of_decisions_need_no_sequence(cast, frozen):
     assert found["n"] == 6 and found["first_errors"] is None and "onset_kappa" not in found["figures"]
     evaluate.fit_release(release_id=frozen.pk)
     board = leaderboard(actor=cast.admin, release=frozen)
-    assert {row.name for row in board.baselines} == {"always_plus_one", "majority"} and not board.pending
+    assert {row.name for row in board.baselines} == {"makes_call", "longer"} and not board.pending
     scores = board.models[0].overall
-    assert scores.scores.figures["exact_match"].value == 0
-    assert scores.scores.figures["step_accuracy"].value == 0.5
-    assert not [name for name in (*scores.scores.figures, *scores.ranks) if "first_error" in name]
+    assert scores.scores.figures["pair_accuracy"].value == 0.5, "right of all options: every pair is tied"
+    assert not {"step_accuracy", "exact_match", "first_error_accuracy"} & scores.scores.figures.keys()
 
 
 def test_what_decisions_lack_is_refused_in_a_sentence(browse, cast, frozen, at, text):
@@ -104,6 +103,8 @@ def test_what_decisions_lack_is_refused_in_a_sentence(browse, cast, frozen, at, 
     client, api = browse("admin"), Caller(cast.admin)
     for address in (
         at("release-best-of-n", "bench", "1.0"),
+        at("release-benchmark", "bench", "1.0"),
+        at("size-plan", "bench"),
         at("trajectory-atif", "bench", row.pk),
         at("judge-create", "bench", "baseline"),
     ):
@@ -111,6 +112,8 @@ def test_what_decisions_lack_is_refused_in_a_sentence(browse, cast, frozen, at, 
         assert page.status_code == 409 and LACKING in text(page), address
     for answer in (
         api.get("/projects/bench/releases/1.0/best-of-n/"),
+        api.get("/projects/bench/releases/1.0/benchmark/"),
+        api.get("/projects/bench/size-plan/"),
         api.get(f"/trajectories/{row.pk}/atif/"),
         api.post("/projects/bench/judges/", {"name": "Base", "kind": "baseline"}),
         api.get("/projects/bench/releases/1.0/all.zip", {"format": "training"}),
@@ -166,7 +169,6 @@ def test_pages_of_decisions_leave_out_what_they_lack_and_say_what_labels_mean(br
             ("leaderboard", ("1.0",)),
             ("model", ("1.0", model.pk)),
             ("release-errors", ("1.0", model.pk)),
-            ("release-benchmark", ("1.0",)),
             ("release", ("1.0",)),
             ("judges", ()),
             ("trajectory", (cast.project.trajectories.filter(state="unanimous")[0].pk,)),
@@ -183,9 +185,12 @@ def test_pages_of_decisions_leave_out_what_they_lack_and_say_what_labels_mean(br
         "Step rewards",
         "Onset",
         "Propose +1",
+        "StepAcc",
+        "Recalibrated",
+        "wrong steps",
     ):
         assert not [name for name, page in pages.items() if words in page], words
-    assert "fit for use" in pages["release"] and "StepAcc" in pages["leaderboard"]
+    assert "fit for use" in pages["release"] and "Pair accuracy" in pages["leaderboard"]
     claimed = people.claim(cast.ann, cast.project)
     bench = text(browse("ann").get(at("workbench", claimed.pk)))
     assert "the right next action here" in bench and "correct and effective" not in bench

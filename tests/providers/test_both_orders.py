@@ -9,11 +9,11 @@ from annotation.core.judging.prompt import DECISION_SCHEMA
 from annotation.core.judging.prompt_parts import expected
 from annotation.core.judging.settings import JudgeSettings
 from annotation.providers import FailureKind
-from tests.fixtures.decisions import make_decision
+from tests.fixtures.decisions import make_decision, messages_of
 from tests.judge_server import JudgeServer
 from tests.providers.judges import Judge
 
-DECISION = JudgeInput.of({**make_decision(options=3), "question": "Which? [[id:d]]"})
+DECISION = JudgeInput.of({"messages": messages_of(make_decision(options=3)), "question": "Which? [[id:d]]"})
 WORTH = {"The answer is 0.": 1, "The answer is 1.": 0, "The answer is 2.": -1}
 
 

@@ -22,9 +22,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.scoring.counts import COLUMNS, task_sums
 from annotation.core.scoring.labels import MISSING, BoolArray, Predictions, ReleasedLabels
-from annotation.core.scoring.scores import Scores, of_sums
+from annotation.core.scoring.scores import Scores, of_sums, sums_of
 from annotation.core.vocabulary import ConsensusKind
 
 Readers = npt.NDArray[np.uint8]
@@ -132,7 +131,7 @@ def human_scores(
     Each labelling is held against that of every other reader who labelled all of the trajectory. Intervals
     are over tasks, as those of models; `n` counts every comparison.
     """
-    sums = np.zeros((released.n_tasks, COLUMNS))
+    sums = np.zeros_like(sums_of(released, Predictions.none(released)))
     counted = np.zeros((len(found.turns), released.n_records), dtype=bool)
     references = [_reference(released, one, found.decided, decisions) for one in found.turns]
     for own, other in permutations(range(len(found.turns)), 2):
@@ -140,7 +139,7 @@ def human_scores(
         present = chosen & said.there & complete
         counted[own] |= present
         if present.any():
-            earned = task_sums(reference.only(present), said.only(released, present))
+            earned = sums_of(reference.only(present), said.only(released, present))
             sums[np.unique(released.task[present])] += earned
     every = np.logical_or.reduce(counted, axis=0)
     if not every.any():

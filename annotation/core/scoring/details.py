@@ -8,12 +8,15 @@ import numpy as np
 from annotation.core.figures.first_errors import CLASSES, FirstErrors, classify
 from annotation.core.figures.measure import IntArray, Measure
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.core.scoring.counts import TABLE, by_trajectory, tables, task_sums
 from annotation.core.scoring.figures import NOTHING_PREDICTED
 from annotation.core.scoring.labels import MISSING, BoolArray, Predictions, ReleasedLabels
+from annotation.core.scoring.pairs import wrong_pairs
 from annotation.core.scoring.scores import Scores, scores
 
 NO_COST: Final = translatable("the cost of the predictions is not known")
+NO_POINT: Final = translatable("models are scored on decisions by pairs of options")
 NO_BETTER: Final = translatable("its StepAcc is not above that of always +1")
 
 LENGTHS: Final = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, None))
@@ -49,8 +52,8 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Worst:
-    """A trajectory by its place in the release: how many of its steps are wrong, and whether the first error
-    and the outcome are right."""
+    """A trajectory by its place in the release: how many of its steps (of a decision: pairs) are wrong, and
+    whether the first error and the outcome are right."""
 
     record: int
     wrong: int
@@ -110,18 +113,25 @@ def erring(
     first: IntArray | None = None,
 ) -> list[Worst]:
     """The `chosen` trajectories (R,), those with the most wrong steps first; with `only_wrong` those with
-    a wrong step or outcome alone, with `first` (R,) those that have most of it before all."""
-    length = released.lengths()
-    wrong = np.bincount(released.record[released.value != said.steps], minlength=released.n_records)
+    a wrong step or outcome alone, with `first` (R,) those that have most of it before all. Of decisions
+    pairs are counted, and the outcome counts as right."""
+    of_pairs = released.kind.has(Feature.PAIRS)
+    length, wrong = wrong_pairs(released, said) if of_pairs else (released.lengths(), _wrong(released, said))
     its, theirs, _, _ = by_trajectory(released, said)
-    outcome = released.outcome == said.outcome
+    outcome = (released.outcome == said.outcome) | of_pairs
     listed = np.flatnonzero(chosen & ((wrong > 0) | ~outcome) if only_wrong else chosen)
     most = np.zeros(len(listed)) if first is None else -first[listed]
-    order = listed[np.lexsort((listed, -wrong[listed] / length[listed], -wrong[listed], most))]
+    share = wrong[listed] / np.maximum(length[listed], 1)
+    order = listed[np.lexsort((listed, -share, -wrong[listed], most))]
     return [
         Worst(int(at), int(wrong[at]), int(length[at]), bool(its[at] == theirs[at]), bool(outcome[at]))
         for at in order
     ]
+
+
+def _wrong(released: ReleasedLabels, said: Predictions) -> IntArray:
+    """The number of wrong steps of each trajectory, (R,)."""
+    return np.bincount(released.record[released.value != said.steps], minlength=released.n_records)
 
 
 def in_cell(released: ReleasedLabels, said: Predictions, value: int, predicted: int | None) -> BoolArray:
@@ -142,15 +152,17 @@ def in_class(released: ReleasedLabels, said: Predictions, number: int) -> BoolAr
 
 
 def costs(released: ReleasedLabels, said: Predictions, cost: float | None) -> Costs:
-    """The cost of a model's labels of a release, in US dollars; `cost` is that of all of them."""
+    """The cost of a model's labels of a release, in US dollars; `cost` is that of all of them. A point of
+    decisions has no cost: no labels would be what they are held against."""
     n_asked = int(said.there.sum())
     if cost is None:
         return Costs(Measure(None, n_asked, NO_COST), Measure(None, n_asked, NO_COST))
+    whole = Measure(100 * cost / n_asked, n_asked) if n_asked else Measure(None, 0, NOTHING_PREDICTED)
+    if not released.kind.has(Feature.STEP_SCORES):
+        return Costs(whole, Measure(None, n_asked, NO_POINT))
     above = float((released.value == said.steps).mean() - (released.value == 1).mean()) if n_asked else 0.0
-    return Costs(
-        Measure(100 * cost / n_asked, n_asked) if n_asked else Measure(None, 0, NOTHING_PREDICTED),
-        Measure(cost / (100 * above), n_asked) if above > 0 else Measure(None, n_asked, NO_BETTER),
-    )
+    point = Measure(cost / (100 * above), n_asked) if above > 0 else Measure(None, n_asked, NO_BETTER)
+    return Costs(whole, point)
 
 
 def _within(values: IntArray, low: int, high: int | None) -> BoolArray:

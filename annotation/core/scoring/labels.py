@@ -14,7 +14,9 @@ import numpy.typing as npt
 from annotation.core.figures import grouping
 from annotation.core.figures.measure import IntArray
 from annotation.core.jsonio.canonical import canonical_json
-from annotation.core.kinds import STEPS, ProjectKind
+from annotation.core.kinds import STEPS, Feature, ProjectKind
+from annotation.core.scoring.decision_facts import DecisionFacts, record_facts
+from annotation.core.scoring.orders import UNREADABLE, Orders
 
 Labels = npt.NDArray[np.int8]
 BoolArray = npt.NDArray[np.bool_]
@@ -35,7 +37,7 @@ class ReleasedLabels:
     By record, (R,): `record_id` and `policy_model` as text, `subset` (its place in `subsets`), `task`
     (0 … T − 1), `sample` (its sample index), `outcome` (−1, 0, +1). By step, (S,): `record` (0 … R − 1,
     ascending), `message_index`, `value` (−1, 0, +1); the steps of a record stand together, in order. `kind`
-    is that of the project, which says what figures there are.
+    is that of the project, which says what figures there are; `decisions` is None of one of steps.
     """
 
     subsets: tuple[str, ...]
@@ -49,6 +51,7 @@ class ReleasedLabels:
     message_index: IntArray
     value: IntArray
     kind: ProjectKind = STEPS
+    decisions: DecisionFacts | None = None
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]]) -> ReleasedLabels:
@@ -60,6 +63,7 @@ class ReleasedLabels:
         texts: list[tuple[str, str]] = []
         rows: list[tuple[int, int, int, int]] = []
         steps: list[tuple[int, int, int]] = []
+        facts: list[dict[str, Any]] = []
         for number, record in enumerate(records):
             subset = subsets.setdefault(record["subset"], len(subsets))
             key = record.get("task_key")
@@ -69,15 +73,18 @@ class ReleasedLabels:
             rows.append((subset, task, record["sample_index"], record["final_label"]))
             labels = sorted((int(index), value) for index, value in record["step_labels"].items())
             steps.extend((number, index, value) for index, value in labels)
+            if (own := record_facts(record)) is not None:
+                facts.append(own)
         by_record = np.array(rows, dtype=np.int64).reshape(-1, 4).T
         by_step = np.array(steps, dtype=np.int64).reshape(-1, 3).T
-        return cls(
+        made = cls(
             tuple(subsets),
             tuple(one for one, _ in texts),
             tuple(one for _, one in texts),
             *by_record,
             *by_step,
         )
+        return replace(made, decisions=DecisionFacts.of(facts)) if facts else made
 
     @classmethod
     def of_steps(
@@ -158,21 +165,24 @@ class ReleasedLabels:
             self.message_index[steps],
             self.value[steps],
             self.kind,
+            None if self.decisions is None else self.decisions.only(records, steps),
         )
 
     def joined(self, more: ReleasedLabels) -> ReleasedLabels:
-        """These records and then others, which have the same subsets and go on with the numbers of tasks."""
+        """These records and then others, which have the same subsets and go on with the numbers of tasks. Of
+        decisions nothing is known then but their labels."""
         later = replace(more, record=self.n_records + more.record)
         both: dict[str, Any] = {name: getattr(self, name) + getattr(more, name) for name in _TEXTS}
         for name in _ARRAYS:
             both[name] = np.concatenate([getattr(self, name), getattr(later, name)])
-        return replace(self, **both)
+        return replace(self, **both, decisions=None)
 
     def packed(self) -> bytes:
         """The labels in few bytes, for `unpacked`."""
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
         texts = {name: list(getattr(self, name)) for name in ("subsets", *_TEXTS)}
-        return zlib.compress(canonical_json({**arrays, **texts}), 1)
+        facts = {} if self.decisions is None else {"decisions": self.decisions.as_json()}
+        return zlib.compress(canonical_json({**arrays, **texts, **facts}), 1)
 
     @classmethod
     def unpacked(cls, packed: bytes) -> ReleasedLabels:
@@ -180,7 +190,9 @@ class ReleasedLabels:
         kept = json.loads(zlib.decompress(packed))
         subsets, record_id, policy_model = (tuple(kept[name]) for name in ("subsets", *_TEXTS))
         arrays: dict[str, Any] = {name: np.array(kept[name], dtype=np.int64) for name in _ARRAYS}
-        return cls(subsets, record_id, policy_model, **arrays)
+        facts = kept.get("decisions")
+        decisions = None if facts is None else DecisionFacts.of_json(facts)
+        return cls(subsets, record_id, policy_model, **arrays, decisions=decisions)
 
 
 _ARRAYS: Final = ("subset", "task", "sample", "outcome", "record", "message_index", "value")
@@ -189,12 +201,14 @@ _ARRAYS: Final = ("subset", "task", "sample", "outcome", "record", "message_inde
 @dataclass(frozen=True, slots=True)
 class Predictions:
     """Predictions of a model for a release: `steps` (S,) and `outcome` (R,), MISSING without a label; `there`
-    (R,): it was asked about the record; `failed` (R,): its judgement says of itself that it failed."""
+    (R,): it was asked about the record; `failed` (R,): its judgement says of itself that it failed. `orders`:
+    what it says of decisions otherwise than by labels, None where it does not."""
 
     steps: Labels
     outcome: Labels
     there: BoolArray
     failed: BoolArray
+    orders: Orders | None = None
 
     @classmethod
     def none(cls, released: ReleasedLabels) -> Predictions:
@@ -214,32 +228,81 @@ class Predictions:
 
     def only(self, released: ReleasedLabels, records: BoolArray) -> Predictions:
         """The predictions for some records (R,) of the release."""
+        steps, said = records[released.record], self.orders
         return Predictions(
-            self.steps[records[released.record]],
+            self.steps[steps],
             self.outcome[records],
             self.there[records],
             self.failed[records],
+            None if said is None else Orders(said.ranks[:, steps], said.chosen[:, records]),
         )
+
+    def missing(self, released: ReleasedLabels) -> int:
+        """The number of steps without a prediction, of records that the model was asked about."""
+        return int((self.unsaid & self.there[released.record]).sum())
+
+    @property
+    def unsaid(self) -> BoolArray:
+        """The steps of which nothing can be read, (S,)."""
+        nothing: BoolArray = self.steps == MISSING
+        return nothing if self.orders is None else nothing & (self.orders.ranks <= UNREADABLE).all(axis=0)
 
     def joined(self, more: Predictions) -> Predictions:
         """These predictions and then those for other records (ReleasedLabels.joined)."""
-        names = ("steps", "outcome", "there", "failed")
-        return Predictions(*(np.concatenate([getattr(self, name), getattr(more, name)]) for name in names))
+        parts = (self, more)
+        made = Predictions(
+            np.concatenate([one.steps for one in parts]),
+            np.concatenate([one.outcome for one in parts]),
+            np.concatenate([one.there for one in parts]),
+            np.concatenate([one.failed for one in parts]),
+        )
+        if self.orders is None and more.orders is None:
+            return made
+        both = self._in_orders(more), more._in_orders(self)
+        ranks, chosen = (np.hstack([getattr(one, name) for one in both]) for name in ("ranks", "chosen"))
+        return replace(made, orders=Orders(ranks, chosen))
+
+    def merged(self, newer: Predictions, records: BoolArray, record: IntArray) -> Predictions:
+        """These predictions, with newer ones of some records (R,) in their place; `record` (S,) is that of
+        each step."""
+        steps = records[record]
+        orders = None
+        if self.orders is not None or newer.orders is not None:
+            new, old = newer._in_orders(self), self._in_orders(newer)
+            orders = Orders(np.where(steps, new.ranks, old.ranks), np.where(records, new.chosen, old.chosen))
+        return Predictions(
+            np.where(steps, newer.steps, self.steps),
+            np.where(records, newer.outcome, self.outcome),
+            np.where(records, newer.there, self.there),
+            np.where(records, newer.failed, self.failed),
+            orders,
+        )
+
+    def _in_orders(self, other: Predictions) -> Orders:
+        """Its answers, in as many orders as the other's if that has more."""
+        own = Orders.none(len(self.steps), len(self.outcome)) if self.orders is None else self.orders
+        return own.wider(max(own.number, 0 if other.orders is None else other.orders.number))
 
     def packed(self) -> bytes:
         """The predictions in few bytes, for `unpacked`."""
         state = self.there.astype(np.int8) + 2 * self.failed.astype(np.int8)
-        return zlib.compress(np.concatenate([self.steps, self.outcome, state]).astype(np.int8).tobytes(), 1)
+        arrays = np.concatenate([self.steps, self.outcome, state]).astype(np.int8).tobytes()
+        more = b"" if self.orders is None else self.orders.ranks.tobytes() + self.orders.chosen.tobytes()
+        return zlib.compress(arrays + more, 1)
 
     @classmethod
     def unpacked(cls, packed: bytes, released: ReleasedLabels) -> Predictions:
         """The predictions that `packed` made. ValueError when it is not of this release."""
-        numbers = np.frombuffer(zlib.decompress(packed), dtype=np.int8)
+        every = np.frombuffer(zlib.decompress(packed), dtype=np.int8)
         at, records = released.n_steps, released.n_records
-        if len(numbers) != at + 2 * records:
+        numbers, more = np.split(every, [at + 2 * records])
+        fits = released.kind.has(Feature.PAIRS) and len(more) % (at + records) == 0 if len(more) else True
+        if len(numbers) != at + 2 * records or not fits:
             raise ValueError("these are not predictions of this release")
         state = numbers[at + records :]
-        return cls(numbers[:at], numbers[at : at + records], state % 2 == 1, state >= 2)
+        ranks, chosen = np.split(more.view(np.uint8), [len(more) * at // max(at + records, 1)])
+        orders = Orders(ranks.reshape(-1, at), chosen.reshape(-1, records)) if len(more) else None
+        return cls(numbers[:at], numbers[at : at + records], state % 2 == 1, state >= 2, orders)
 
 
 def always_plus(released: ReleasedLabels) -> Predictions:

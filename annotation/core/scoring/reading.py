@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import IO, BinaryIO, Final, NamedTuple
 
@@ -20,6 +20,7 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.jsonio.jsonlines import RecordError
+from annotation.core.kinds import Feature
 from annotation.core.label_files import (
     IN_SEVERAL,
     NO_INDEX,
@@ -27,22 +28,38 @@ from annotation.core.label_files import (
     OCCURS_TWICE,
     LabelLine,
     excerpt,
+    json_lines,
     label_lines,
     moment,
     of_record,
+    parse_label_line,
+)
+from annotation.core.scoring.answers import (
+    BY_LABELS,
+    NO_LIST,
+    NO_OBJECT,
+    NO_OPTION,
+    NO_ORDER,
+    ONE_OF,
+    Answer,
+    labels_of,
+    read_answer,
 )
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels, aligned
+from annotation.core.scoring.orders import Orders, coded
 
-_REFUSED: Final = frozenset({OCCURS_TWICE, NO_INDEX})
+_REFUSED: Final = frozenset({OCCURS_TWICE, NO_INDEX, ONE_OF, NO_OBJECT, NO_LIST, NO_ORDER})
 NO_LINES: Final = translatable("there is no prediction in this file")
 
 
 class Predicted(NamedTuple):
-    """The counting line of one record: `steps` a byte each, `at` and `size` where its reasons stand."""
+    """The counting line of one record: `steps` a byte each, `orders` as core.scoring.orders codes them, `at`
+    and `size` where its reasons stand."""
 
     line: int
     when: datetime
     steps: bytes
+    orders: bytes
     outcome: int
     failed: bool
     invalid: int
@@ -73,6 +90,21 @@ class PredictionFile:
         )
         made.outcome[places] = [one.outcome for one in lines]
         made.failed[places] = [one.failed for one in lines]
+        return replace(made, orders=self._orders()) if any(one.orders for one in lines) else made
+
+    def _orders(self) -> Orders:
+        starts = self.released.starts().tolist()
+        given = {
+            place: np.frombuffer(one.orders, dtype=np.uint8).reshape(
+                -1, starts[place + 1] - starts[place] + 1
+            )
+            for place, one in self.records.items()
+        }
+        number = max(map(len, given.values()))
+        made = Orders.none(self.released.n_steps, self.released.n_records, number)
+        for place, rows in given.items():
+            made.ranks[: len(rows), starts[place] : starts[place + 1]] = rows[:, :-1]
+            made.chosen[: len(rows), place] = rows[:, -1]
         return made
 
     def reasons_of(self, place: int) -> bytes:
@@ -98,7 +130,7 @@ def read_predictions(
     places = _places(released, subset)
     starts, indexes = released.starts().tolist(), released.message_index.tolist()
     lines = 0
-    for line in label_lines(stream, filename):
+    for line, answer in _said(stream, filename, released):
         lines += 1
         if isinstance(line, RecordError):
             file.errors.add(line)
@@ -112,7 +144,7 @@ def read_predictions(
                 RecordError(filename, line.line, "record_id", reason)
             )
             continue
-        _take(file, line, place, indexes[starts[place] : starts[place + 1]])
+        _take(file, line, answer, place, indexes[starts[place] : starts[place + 1]])
     if not lines:
         file.errors.add(RecordError(filename, 1, "", NO_LINES))
     if not file.records and not file.errors:
@@ -120,12 +152,38 @@ def read_predictions(
     return file
 
 
-def reasons_json(line: LabelLine, indexes: list[int]) -> bytes:
-    """The reasons of steps and outcome in a line, and its comment, as canonical JSON."""
+def _said(
+    stream: BinaryIO, filename: str, released: ReleasedLabels
+) -> Iterator[tuple[LabelLine | RecordError, Answer]]:
+    """The lines of a file; of decisions each with its answer, if that is not by labels."""
+    if not released.kind.has(Feature.PAIRS):
+        yield from ((line, BY_LABELS) for line in label_lines(stream, filename))
+        return
+    for record in json_lines(stream, filename):
+        if isinstance(record, RecordError):
+            yield record, BY_LABELS
+            continue
+        if not isinstance(record.value, dict):
+            yield parse_label_line(record.value, filename, record.line), BY_LABELS
+            continue
+        problems: list[tuple[str, str]] = []
+        answer = read_answer(record.value, problems)
+        line = parse_label_line(labels_of(record.value), filename, record.line)
+        if isinstance(line, LabelLine):
+            own = "step_labels" if "step_labels" in record.value else "labels"
+            problems += ((name.replace("step_labels", own, 1), why) for name, why in line.problems)
+            line = replace(line, problems=tuple(problems))
+        yield line, answer
+
+
+def reasons_json(line: LabelLine, answer: Answer, indexes: list[int]) -> bytes:
+    """The reasons of steps and outcome in a line, its comment, and what it says otherwise than by labels, as
+    canonical JSON."""
     said = {
         "steps": {str(index): line.explanations[index] for index in indexes if line.explanations.get(index)},
         "final": line.final_explanation,
         "comment": line.comment,
+        **answer.as_json(),
     }
     return canonical_json({key: value for key, value in said.items() if value})
 
@@ -147,9 +205,13 @@ def _places(released: ReleasedLabels, subset: str) -> Mapping[str, int | None]:
     return places
 
 
-def _take(file: PredictionFile, line: LabelLine, place: int, indexes: list[int]) -> None:
+def _take(file: PredictionFile, line: LabelLine, answer: Answer, place: int, indexes: list[int]) -> None:
     values, extra = aligned(line.step_labels, indexes)
-    if (line.problems or extra) and (wrong := list(_wrong(file.errors.filename, line, extra))):
+    named: list[tuple[str, str]] = [(f"step_labels.{index}", NO_STEP) for index in extra]
+    if file.released.kind.has(Feature.PAIRS):
+        named = [(f"labels.{index}", NO_OPTION) for index in extra]
+        named += [(name, NO_OPTION) for name, index in answer.indexes() if index not in indexes]
+    if (line.problems or named) and (wrong := list(_wrong(file.errors.filename, line, named))):
         file.errors.extend(wrong)
         return
     before, when = file.records.get(place), moment(line.updated_at)
@@ -157,13 +219,14 @@ def _take(file: PredictionFile, line: LabelLine, place: int, indexes: list[int])
         file.superseded += 1
         if when < before.when:
             return
-    said = reasons_json(line, indexes)
+    said = reasons_json(line, answer, indexes)
     at = file.reasons.tell()
     file.reasons.write(said)
     file.records[place] = Predicted(
         line=line.line,
         when=when,
         steps=array("b", values).tobytes(),
+        orders=coded(answer, indexes),
         outcome=MISSING if line.final_label is None else line.final_label,
         failed=line.failed,
         invalid=len(line.problems),
@@ -172,9 +235,8 @@ def _take(file: PredictionFile, line: LabelLine, place: int, indexes: list[int])
     )
 
 
-def _wrong(filename: str, line: LabelLine, extra: list[int]) -> Iterator[RecordError]:
-    for name, reason in line.problems:
-        if reason in _REFUSED:
-            yield RecordError(filename, line.line, name, of_record(reason, line))
-    for index in extra:
-        yield RecordError(filename, line.line, f"step_labels.{index}", of_record(NO_STEP, line))
+def _wrong(filename: str, line: LabelLine, named: list[tuple[str, str]]) -> Iterator[RecordError]:
+    """What refuses a line; `named`: the messages that it names wrongly, and why."""
+    refused = [(name, reason) for name, reason in line.problems if reason in _REFUSED]
+    for name, reason in dict.fromkeys([*refused, *named]):
+        yield RecordError(filename, line.line, name, of_record(reason, line))

@@ -1,24 +1,22 @@
 """A model's figures with their intervals, on a release or a subset of it.
 
-The design effect of StepAcc is its variance over tasks (`core.figures.intervals`) over that of as many
-independent steps, p (1 − p) / n (L. Kish, Survey Sampling, 1965); n over it is how many independent steps
-these are worth.
+The design effect of StepAcc (of decisions, of pair accuracy) is its variance over tasks
+(`core.figures.intervals`) over that of as many independent steps (pairs), p (1 − p) / n (L. Kish, Survey
+Sampling, 1965); n over it is how many independent ones these are worth.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from annotation.core.figures.intervals import Estimates, estimates, joined
 from annotation.core.figures.measure import MIN_TASKS, FloatArray, Measure, divide
-from annotation.core.kinds import available
-from annotation.core.scoring.counts import TABLE, task_sums
-from annotation.core.scoring.figures import FIGURES
-from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels
-
-STEP_ACCURACY: Final = "step_accuracy"
+from annotation.core.kinds import Feature, available
+from annotation.core.scoring.labels import Predictions, ReleasedLabels
+from annotation.core.scoring.pairs import PairCounts
+from annotation.core.scoring.scheme import scheme_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +25,8 @@ class Scores:
     that it was not asked about; `failed`: judgements that failed; `missing`: steps without a prediction.
 
     `effective_steps`: as how many independent steps these count for StepAcc, None without an interval.
+
+    On decisions `pairs` are counted, and `effective_steps` are pairs.
     """
 
     records: int
@@ -38,18 +38,25 @@ class Scores:
     figures: dict[str, Measure]
     design_effect: float | None
     effective_steps: float | None
+    pairs: PairCounts | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Each figure as a fraction under its name; beside them their n, intervals and reasons."""
         figures = self.figures.items()
         reasons = {name: one.reason or (one.interval.reason if one.interval else "") for name, one in figures}
-        counts = ("records", "steps", "tasks", "absent", "failed", "missing")
+        counts = ("records", "steps", "tasks", "absent", "failed")
+        own = (
+            {"missing": self.missing, "effective_steps": self.effective_steps}
+            if self.pairs is None
+            else {**self.pairs.as_json(), "effective_pairs": self.effective_steps}
+        )
         return {
             **{name: one.value for name, one in figures},
             "n": {name: one.n for name, one in figures},
             "intervals": {name: one.ends for name, one in figures},
             "reasons": {name: reason for name, reason in reasons.items() if reason},
-            **{name: getattr(self, name) for name in (*counts, "design_effect", "effective_steps")},
+            **{name: getattr(self, name) for name in (*counts, "design_effect")},
+            **own,
         }
 
 
@@ -57,7 +64,12 @@ def scores(released: ReleasedLabels, said: Sequence[Predictions]) -> list[Scores
     """The scores of each model, all figures with intervals."""
     if not said:
         return []
-    return of_sums(released, said, np.stack([task_sums(released, one) for one in said]))
+    return of_sums(released, said, np.stack([sums_of(released, one) for one in said]))
+
+
+def sums_of(released: ReleasedLabels, said: Predictions) -> FloatArray:
+    """The counts of every task of which the figures of this kind are made, (T, columns)."""
+    return scheme_of(released.kind).sums(released, said)
 
 
 def of_sums(
@@ -66,9 +78,11 @@ def of_sums(
     sums: FloatArray,
     every: Mapping[str, Estimates] | None = None,
 ) -> list[Scores]:
-    """The same from counts that are there already, (M, T, COLUMNS), and what `estimated` made of them."""
+    """The same from counts that are there already, (M, T, columns), and what `estimated` made of them."""
     every = estimated(released, sums) if every is None else every
     totals = sums.sum(axis=1)
+    of_pairs = released.kind.has(Feature.PAIRS)
+    size, effects = _design_effects(every[scheme_of(released.kind).main], totals)
     measures = {name: one.measures(one.figure.n(totals)) for name, one in every.items()}
     return [
         Scores(
@@ -77,12 +91,13 @@ def of_sums(
             released.n_tasks,
             int((~one.there).sum()),
             int(one.failed.sum()),
-            int((one.steps == MISSING).sum()),
+            int(one.unsaid.sum()),
             {name: found[at] for name, found in measures.items()},
-            None if np.isnan(effect) else float(effect),
-            None if np.isnan(effect) else released.n_steps / float(effect),
+            None if np.isnan(effects[at]) else float(effects[at]),
+            None if np.isnan(effects[at]) else float(size[at] / effects[at]),
+            PairCounts.of(totals[at]) if of_pairs else None,
         )
-        for at, (one, effect) in enumerate(zip(said, _design_effects(every, totals), strict=True))
+        for at, one in enumerate(said)
     ]
 
 
@@ -90,8 +105,8 @@ def estimated(
     released: ReleasedLabels, sums: FloatArray, names: Iterable[str] | None = None
 ) -> dict[str, Estimates]:
     """Figures of several models, all that releases of this kind have or those named, task by task, from
-    counts (M, T, COLUMNS)."""
-    figures = available(released.kind, FIGURES)
+    counts (M, T, columns)."""
+    figures = available(released.kind, scheme_of(released.kind).figures)
     chosen = figures if names is None else {name: figures[name] for name in names}
     return estimates(chosen, sums, joined(released.subset_of_task()))
 
@@ -103,9 +118,10 @@ def too_few_tasks(found: Iterable[Scores]) -> int | None:
     return most if most < MIN_TASKS else None
 
 
-def _design_effects(every: Mapping[str, Estimates], totals: FloatArray) -> FloatArray:
-    """Of each model's StepAcc, (M,); NaN where it has no interval."""
-    found, n = every[STEP_ACCURACY], totals[:, TABLE].sum(axis=-1)
+def _design_effects(found: Estimates, totals: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Of each model's main figure, its n and the design effect, (M,); NaN where it has no interval."""
+    n = found.figure.n(totals)
     variance = (found.influence**2).sum(axis=-1)
     alone = divide(found.value * (1 - found.value), n)
-    return np.where(found.usable & (alone > 0) & (variance > 0), divide(variance, alone), np.nan)
+    there = found.usable & (alone > 0) & (variance > 0)
+    return n, np.where(there, divide(variance, alone), np.nan)

@@ -23,11 +23,12 @@ SHOWN = {
     "exact_match": "exact match",
     "kappa": "κ",
 }
+"""Short titles; other figures have their own."""
 POWERED = {**SHOWN, "outcome_accuracy": "outcome"}
 
 
 class Command(OperatorCommand):
-    help = "How well models label the steps of a release, with intervals and ranks, overall and per subset."
+    help = "How well models label the steps of a release, or choose among options, overall and per subset."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_release(parser)
@@ -36,6 +37,8 @@ class Command(OperatorCommand):
     def run(self, **options: Any) -> None:
         release = find_release(options["project"], options["release_version"])
         board = leaderboard(actor=OPERATOR, release=release)
+        self.scheme = board.scheme
+        self.width = max(12, *(len(self._title(name)) + 2 for name in self.scheme.listed))
         if options["json"]:
             self.document(as_json(board))
         else:
@@ -56,6 +59,8 @@ class Command(OperatorCommand):
             self._recalibrated(row.recalibrated.overall)
         for name, cell in row.subsets.items() if len(row.subsets) > 1 else ():
             self._cell(name, cell)
+        for name, cell in row.categories.items():
+            self._cell(f"category {name}", cell)
 
     def _powered(self, board: PoweredBoard) -> None:
         more = counted(board.records, "unlabelled trajectory")
@@ -69,19 +74,27 @@ class Command(OperatorCommand):
 
     def _recalibrated(self, cell: RecalibratedCell) -> None:
         self.stdout.write("  recalibrated")
-        for name, title in _shown(cell):
+        for name, title in self._shown(cell):
             change = cell.changes[name]
             by = "" if change is None else f"  changed by {change.value:+.4f}"
-            self.stdout.write(f"    {title:<12}{measure_text(cell.scores.figures[name])}{by}")
+            self.stdout.write(f"    {title:<{self.width}}{measure_text(cell.scores.figures[name])}{by}")
 
     def _cell(self, part: str, cell: LeaderboardCell) -> None:
         if part:
             self.stdout.write(f"  {part}")
-        for name, title in _shown(cell):
+        if cell.scores.pairs is not None:
+            self.stdout.write(
+                "    {pairs} pairs: won {won:g}, tied {tied:g}, lost {lost:g}".format(
+                    **cell.scores.pairs.as_json()
+                )
+            )
+        for name, title in self._shown(cell):
             rank = cell.ranks.get(name)
             places = "" if rank is None else f"  rank {rank.together_in_words}"
-            self.stdout.write(f"    {title:<12}{measure_text(cell.scores.figures[name])}{places}")
+            self.stdout.write(f"    {title:<{self.width}}{measure_text(cell.scores.figures[name])}{places}")
 
+    def _shown(self, cell: LeaderboardCell | RecalibratedCell) -> list[tuple[str, str]]:
+        return [(name, self._title(name)) for name in self.scheme.listed if name in cell.scores.figures]
 
-def _shown(cell: LeaderboardCell | RecalibratedCell) -> list[tuple[str, str]]:
-    return [(name, title) for name, title in SHOWN.items() if name in cell.scores.figures]
+    def _title(self, name: str) -> str:
+        return SHOWN.get(name) or str(self.scheme.figures[name].title)

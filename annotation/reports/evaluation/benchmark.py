@@ -81,6 +81,7 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
     """Read a benchmark. Two queries, those of the permission and of suggestions that were seen
     (`seen_records`), as soon as the release has predictions."""
     require(actor, "release.view", release)
+    release.project.of_kind.require(Feature.STEP_SCORES)
     board = entries(release)
     whole = [model for model in board.models if len(model.covered) == len(board.released.subsets)]
     found = scores(board.released, [one.said for one in whole])

@@ -16,11 +16,10 @@ from annotation.core.kinds import Feature, available
 from annotation.core.releases.statistics import ModelSuccess, model_successes
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
 from annotation.core.scoring.blind import BlindLabellings, human_scores
-from annotation.core.scoring.counts import task_sums
-from annotation.core.scoring.figures import FIGURES, RANKED
 from annotation.core.scoring.labels import BoolArray
 from annotation.core.scoring.ranks import FigureChange, Rank, changes, differences, movable, ranks, tolerated
-from annotation.core.scoring.scores import STEP_ACCURACY, estimated, of_sums
+from annotation.core.scoring.scheme import Scheme, scheme_of
+from annotation.core.scoring.scores import estimated, of_sums, sums_of
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 
@@ -79,7 +78,8 @@ class Recalibrated:
 class LeaderboardRow:
     """A model, or what is none (`row` None). `subsets` are those that it predicts anything of; `overall`
     takes these together, and is ranked if they are `all_subsets` of the release. `recalibrated` is None until
-    it is worked out, and for what is no model."""
+    it is worked out, and for what is no model. `categories`: of decisions that have one, over these
+    subsets."""
 
     name: str
     row: PredictionSet | None
@@ -87,6 +87,7 @@ class LeaderboardRow:
     subsets: dict[str, LeaderboardCell]
     all_subsets: bool
     recalibrated: Recalibrated | None
+    categories: dict[str, LeaderboardCell]
 
     def as_json(self) -> dict[str, Any]:
         """Of a model also who brought it, and its figures after recalibration."""
@@ -104,14 +105,16 @@ class LeaderboardRow:
             **about,
             "all_subsets": self.all_subsets,
             **_parts_json(self.overall, self.subsets),
+            **_categories_json(self.categories),
             **({} if row is None else {"recalibrated": None if after is None else after.as_json()}),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPair:
-    """Two models by name, the better one first: the difference of their StepAcc on the release, half the
-    width of its interval, its p-value, and up to which share of wrong labels it holds (None: with none)."""
+    """Two models by name, the better one first: the difference of their main figure on the release, half the
+    width of its interval, its p-value, and up to which share of wrong labels a difference of StepAcc holds
+    (None: with none)."""
 
     better: str
     worse: str
@@ -143,9 +146,10 @@ class ModelPair:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """`models` by StepAcc, the best first; `stacked`, the judge made of all of them; `human`, made of so many
-    blind `labellings`, where two people labelled blind, and `by_others`, the same by others' labels alone,
-    where an adjudicator decided any (core.scoring.blind); `baselines` in the order of BASELINES; `seen`: the
+    """`models` by the main figure, the best first; `stacked`, the judge made of all of them; `human`, made of
+    so many blind `labellings`, where two people labelled blind, and `by_others`, the same by others' labels
+    alone, where an adjudicator decided any (core.scoring.blind); `baselines` in the order of BASELINES, of
+    decisions the shallow cues; `categories`: those that decisions have; `seen`: the
     prediction sets of judges whose suggestions annotators had seen, by pk; `pairs` of the models that predict
     something of every subset, from 20 tasks on. `pending`: something that is fitted is not there
     yet. `human_known`: it has been looked up whether two people labelled blind. `outside`: numbers of models
@@ -167,6 +171,7 @@ class Leaderboard:
     outside: tuple[OutsideNumbers, ...]
     policy_models: tuple[ModelSuccess, ...]
     powered: PoweredBoard
+    categories: tuple[str, ...]
 
     def values(self, name: str, subset: str = "") -> dict[str, float]:
         """A figure of every model that has it on a subset (all: "")."""
@@ -177,7 +182,12 @@ class Leaderboard:
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures that releases of this kind have."""
-        return available(self.release.project.of_kind, FIGURES)
+        return available(self.release.project.of_kind, self.scheme.figures)
+
+    @property
+    def scheme(self) -> Scheme:
+        """The way in which models are scored here."""
+        return scheme_of(self.release.project.of_kind)
 
     def correlations(
         self, numbers: Mapping[str, float], figures: Iterable[str], subset: str = ""
@@ -204,7 +214,7 @@ class _Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """Entries with their counts by task, (E, T, COLUMNS), and those of the recalibrated ones among them."""
+    """Entries with their counts by task, (E, T, columns), and those of the recalibrated ones among them."""
 
     entries: Sequence[LeaderboardEntry]
     sums: FloatArray
@@ -220,9 +230,9 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
     released, everybody = found.released, [*found.models, *found.others]
     counted = _Counted(
         everybody,
-        np.stack([task_sums(released, one.said) for one in everybody]),
+        np.stack([sums_of(released, one.said) for one in everybody]),
         {
-            at: task_sums(released, one.recalibrated)
+            at: sums_of(released, one.recalibrated)
             for at, one in enumerate(everybody)
             if one.recalibrated is not None
         },
@@ -230,8 +240,10 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
     parts = {place: _part(released, counted, place) for place in range(len(released.subsets))}
     # with one subset, everything is that subset
     overall = parts[0] if len(parts) == 1 else _overall(released, counted)
-    rows = [_row(released, at, one, overall[at], parts) for at, one in enumerate(everybody)]
-    models = sorted((row for row in rows if row.row is not None), key=_best_first)
+    categories = _categories(released, counted)
+    rows = [_row(released, at, one, overall[at], parts, categories) for at, one in enumerate(everybody)]
+    main = scheme_of(released.kind).main
+    models = sorted((row for row in rows if row.row is not None), key=lambda row: _best_first(row, main))
     said = {one.name: one.said for one in found.models}
     return Leaderboard(
         release,
@@ -252,6 +264,7 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
             found.unlabelled,
             [(row.row, said[row.name]) for row in models if row.row is not None],
         ),
+        tuple(categories),
     )
 
 
@@ -261,6 +274,7 @@ def _row(
     one: LeaderboardEntry,
     overall: _Scored,
     parts: dict[int, dict[int, _Scored]],
+    categories: dict[str, dict[int, _Scored]],
 ) -> LeaderboardRow:
     by_subset = {released.subsets[place]: parts[place][at] for place in sorted(one.covered)}
     return LeaderboardRow(
@@ -275,7 +289,21 @@ def _row(
             overall.recalibrated,
             {name: found.recalibrated for name, found in by_subset.items() if found.recalibrated},
         ),
+        {name: found[at].cell for name, found in categories.items() if at in found},
     )
+
+
+def _categories(released: ReleasedLabels, counted: _Counted) -> dict[str, dict[int, _Scored]]:
+    """The cells of everybody by category of decisions; of each those who predict anything of a subset that
+    has it."""
+    facts = released.decisions
+    found: dict[str, dict[int, _Scored]] = {}
+    for place, name in enumerate(facts.categories if facts is not None else ()):
+        records = facts.category == place if facts is not None else np.zeros(0, dtype=bool)
+        here = set(released.subset[records].tolist())
+        there = [at for at, one in enumerate(counted.entries) if here <= one.covered]
+        found[name] = _on(released, counted, records, there)
+    return found
 
 
 def _human(
@@ -304,11 +332,11 @@ def _human_row(
         if part is not None:
             cells[subset] = LeaderboardCell(part[0], {})
     all_subsets = len(cells) == len(released.subsets)
-    return LeaderboardRow(name, None, LeaderboardCell(whole[0], {}), cells, all_subsets, None), whole[1]
+    return LeaderboardRow(name, None, LeaderboardCell(whole[0], {}), cells, all_subsets, None, {}), whole[1]
 
 
-def _best_first(row: LeaderboardRow) -> tuple[float, str]:
-    value = row.overall.scores.figures["step_accuracy"].value
+def _best_first(row: LeaderboardRow, main: str) -> tuple[float, str]:
+    value = row.overall.scores.figures[main].value
     return (-value if value is not None else 1.0, row.name)
 
 
@@ -320,13 +348,14 @@ def _pairs(
     whole = [at for at, one in enumerate(models) if len(one.covered) == every]
     if not whole:
         return ()
-    found = differences(estimated(released, sums[whole], [STEP_ACCURACY])[STEP_ACCURACY])
+    main, by_steps = scheme_of(released.kind).main, released.kind.has(Feature.STEP_SCORES)
+    found = differences(estimated(released, sums[whole], [main])[main])
     pairs = []
     for i, j in permutations(range(len(whole)), 2):
         value, half = float(found.value[i, j]), float(found.half[i, j])
         if value > 0 or (value == 0 and i < j):
             one, other = models[whole[i]], models[whole[j]]
-            limit = tolerated(value, half, movable(released, one.said, other.said))
+            limit = tolerated(value, half, movable(released, one.said, other.said)) if by_steps else None
             pairs.append(ModelPair(one.name, other.name, value, half, float(found.p[i, j]), limit))
     return tuple(sorted(pairs, key=lambda pair: (-pair.difference, pair.better, pair.worse)))
 
@@ -362,7 +391,7 @@ def _on(
     sums = counted.sums[there][:, tasks]
     every = estimated(part, sums)
     said = [one.said.only(released, records) for one in chosen]
-    ranked = _ranked(chosen, every)
+    ranked = _ranked(chosen, every, scheme_of(released.kind).ranked)
     again = [at for at, one in enumerate(chosen) if one.recalibrated is not None]
     after = {}
     if again:
@@ -378,10 +407,12 @@ def _on(
     }
 
 
-def _ranked(chosen: list[LeaderboardEntry], every: dict[str, Estimates]) -> dict[str, dict[int, Rank | None]]:
+def _ranked(
+    chosen: list[LeaderboardEntry], every: dict[str, Estimates], names: Iterable[str]
+) -> dict[str, dict[int, Rank | None]]:
     """By figure the ranks of models, which are ranked against each other, by place."""
     models = [at for at, one in enumerate(chosen) if one.row is not None]
-    names = [name for name in RANKED if name in every]
+    names = [name for name in names if name in every]
     if not models:
         return {name: {} for name in names}
     return {name: dict(zip(models, ranks(every[name].only(models)), strict=True)) for name in names}
@@ -390,7 +421,7 @@ def _ranked(chosen: list[LeaderboardEntry], every: dict[str, Estimates]) -> dict
 def recalibrated_cells(
     part: ReleasedLabels, made: list[Predictions], sums: FloatArray, before: Mapping[str, Estimates]
 ) -> list[RecalibratedCell]:
-    """The cells of models after recalibration, of which these are the counts by task, (M, T, COLUMNS), and
+    """The cells of models after recalibration, of which these are the counts by task, (M, T, columns), and
     how they differ from `before`."""
     after = estimated(part, sums)
     changed = {name: changes(before[name], one) for name, one in after.items()}
@@ -429,6 +460,10 @@ def as_json(board: Leaderboard) -> dict[str, Any]:
             for one in board.outside
         ],
     }
+
+
+def _categories_json(found: Mapping[str, LeaderboardCell]) -> dict[str, Any]:
+    return {"categories": {name: cell.as_json() for name, cell in found.items()}} if found else {}
 
 
 def _parts_json(

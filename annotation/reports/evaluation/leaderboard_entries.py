@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from annotation.core.i18n import Translatable, translatable
+from annotation.core.kinds import Feature
 from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.scoring.blind import BlindLabellings
+from annotation.core.scoring.decision_facts import cue_title
 from annotation.core.scoring.fitted import read
 from annotation.core.scoring.labels import always_plus, majority
+from annotation.core.scoring.pairs import shallow
 from annotation.models import PredictionSet, Release
 
-from ..shared.release_labels import outline, predictions
+from ..shared.release_labels import ReleaseIndex, outline, predictions
 
 ALWAYS_PLUS: Final = "always_plus_one"
 MAJORITY: Final = "majority"
@@ -31,7 +35,12 @@ TITLES: Final[dict[str, Translatable]] = {
     HUMAN: translatable("Blind human"),
     BY_OTHERS: translatable("Blind human, by others’ labels alone"),
 }
-"""The rows that are no models, by name."""
+"""The rows that are no models, by name, without the shallow cues of decisions."""
+
+
+def title_of(name: str) -> str | Translatable:
+    """What a row is called that is no model."""
+    return TITLES.get(name) or cue_title(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +58,9 @@ class LeaderboardEntry:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardEntries:
-    """`models` by name, then `others`: the stacked judge and the baselines. `blind`: the blind labellings,
-    None as long as nobody has looked for them. `pending`: something is still to be fitted. `unlabelled`: the
-    unlabelled part, None likewise."""
+    """`models` by name, then `others`: the stacked judge and the baselines, or shallow cues. `blind`: the
+    blind labellings, None as long as nobody has looked for them. `pending`: something is still to be fitted.
+    `unlabelled`: the unlabelled part, None likewise."""
 
     released: ReleasedLabels
     models: list[LeaderboardEntry]
@@ -78,12 +87,7 @@ def entries(release: Release) -> LeaderboardEntries:
     ]
     others = [
         LeaderboardEntry(name, None, labels, _covered(released, labels))
-        for name, labels in (
-            (STACKED, read(index.stacked, released)),
-            (ALWAYS_PLUS, always_plus(released)),
-            (MAJORITY, majority(released)),
-            (TRAINED, read(index.baseline, released)),
-        )
+        for name, labels in _no_models(index).items()
         if labels is not None
     ]
     # what has neither predictions nor an outline is fitted by nobody
@@ -95,6 +99,19 @@ def entries(release: Release) -> LeaderboardEntries:
     known = index.fitted and index.blind is not None
     blind = BlindLabellings.unpacked(index.blind, released) if known else None
     return LeaderboardEntries(released, models, others, blind, pending, index.unlabelled)
+
+
+def _no_models(index: ReleaseIndex) -> Mapping[str, Predictions | None]:
+    """What stands beside the models; of decisions, what a choice by what merely shows would answer."""
+    released = index.released
+    if not released.kind.has(Feature.STEP_SCORES):
+        return shallow(released)
+    return {
+        STACKED: read(index.stacked, released),
+        ALWAYS_PLUS: always_plus(released),
+        MAJORITY: majority(released),
+        TRAINED: read(index.baseline, released),
+    }
 
 
 def _covered(released: ReleasedLabels, said: Predictions) -> frozenset[int]:

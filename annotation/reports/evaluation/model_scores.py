@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -10,8 +11,7 @@ import numpy as np
 from annotation.core.figures.first_errors import FirstErrors
 from annotation.core.figures.measure import IntArray
 from annotation.core.kinds import Feature
-from annotation.core.scoring import Scores
-from annotation.core.scoring.counts import task_sums
+from annotation.core.scoring import MISSING, Predictions, ReleasedLabels, Scores, scores
 from annotation.core.scoring.details import (
     Costs,
     LengthScores,
@@ -25,7 +25,8 @@ from annotation.core.scoring.details import (
     worst,
 )
 from annotation.core.scoring.fitted import read
-from annotation.core.scoring.scores import estimated, of_sums
+from annotation.core.scoring.pairs import shallow
+from annotation.core.scoring.scores import estimated, of_sums, sums_of
 from annotation.models import PredictionSet
 from annotation.policies import Actor, require
 
@@ -49,17 +50,22 @@ class ErringTrajectory:
 @dataclass(frozen=True, slots=True)
 class ModelScores:
     """A model over the subsets that it predicts anything of. `confusion` (3, 4): the release in the rows, the
-    model in the columns, in the order −1, 0, +1, none. `recalibrated` is None until it is worked out. Where
-    steps follow no sequence, `offsets` is None and there are no `places`."""
+    model in the columns, in the order −1, 0, +1, none; None where it has given no labels. `recalibrated` is
+    None until it is worked out. Where steps follow no sequence, `offsets` is None and there are no `places`;
+    where models are not scored by them, no `lengths`. On decisions it is also scored by subset (`subsets`)
+    and by category, and `cues` are the scores of choices by what merely shows."""
 
     scores: Scores
     recalibrated: RecalibratedCell | None
-    confusion: IntArray
+    confusion: IntArray | None
     offsets: FirstErrors | None
     lengths: list[LengthScores]
     places: list[PlaceAccuracy]
     worst: list[ErringTrajectory]
     costs: Costs
+    subsets: dict[str, Scores]
+    categories: dict[str, Scores]
+    cues: dict[str, Scores]
 
 
 def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
@@ -72,20 +78,21 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
     covered = np.isin(whole.subset, whole.subset[everything.there])
     released, said = whole.only(covered), everything.only(whole, covered)
     ordinals = np.flatnonzero(covered)
-    in_order = released.kind.has(Feature.SEQUENCE)
+    in_order, by_steps = (released.kind.has(one) for one in (Feature.SEQUENCE, Feature.STEP_SCORES))
+    subsets, categories = ({}, {}) if by_steps else _parts(released, said)
     made = read(row.recalibrated if known.fitted else None, whole)
-    sums = task_sums(released, said)[None]
+    sums = sums_of(released, said)[None]
     every = estimated(released, sums)
     recalibrated = None
     if made is not None:
         after = made.only(whole, covered)
-        (recalibrated,) = recalibrated_cells(released, [after], task_sums(released, after)[None], every)
+        (recalibrated,) = recalibrated_cells(released, [after], sums_of(released, after)[None], every)
     return ModelScores(
         scores=of_sums(released, [said], sums, every)[0],
         recalibrated=recalibrated,
-        confusion=confusion(released, said),
+        confusion=confusion(released, said) if by_steps or (said.steps != MISSING).any() else None,
         offsets=offsets(released, said) if in_order else None,
-        lengths=by_length(released, said),
+        lengths=by_length(released, said) if by_steps else [],
         places=by_position(released, said) if in_order else [],
         worst=[
             ErringTrajectory(
@@ -97,7 +104,33 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
             for one in worst(released, said, WORST)
         ],
         costs=costs(released, said, None if row.cost is None else float(row.cost)),
+        subsets=subsets,
+        categories=categories,
+        cues={} if by_steps else _scored(released, shallow(released)),
     )
+
+
+def _scored(released: ReleasedLabels, said: Mapping[str, Predictions]) -> dict[str, Scores]:
+    return dict(zip(said, scores(released, list(said.values())), strict=True))
+
+
+def _parts(released: ReleasedLabels, said: Predictions) -> tuple[dict[str, Scores], dict[str, Scores]]:
+    """The scores on the decisions of each subset, and on those of each category, as far as there are
+    several."""
+    facts = released.decisions
+    masks = [
+        {name: released.subset == place for place, name in enumerate(released.subsets)},
+        {} if facts is None else {n: facts.category == place for place, n in enumerate(facts.categories)},
+    ]
+    subsets, categories = (
+        {
+            name: scores(released.only(rows), [said.only(released, rows)])[0]
+            for name, rows in parts.items()
+            if rows.any()
+        }
+        for parts in masks
+    )
+    return subsets if len(subsets) > 1 else {}, categories
 
 
 def _costs_json(found: Costs) -> dict[str, Any]:
@@ -108,12 +141,23 @@ def _costs_json(found: Costs) -> dict[str, Any]:
     return {name: {"value": one.value, "reason": one.reason} for name, one in shown.items()}
 
 
+def _pairs_json(found: ModelScores) -> dict[str, Any]:
+    """What is said of decisions alone; nothing where there are none."""
+    parts = {"subsets": found.subsets, "categories": found.categories, "cues": found.cues}
+    return {
+        key: {name: one.as_json() for name, one in part.items()}
+        for key, part in parts.items()
+        if found.scores.pairs is not None
+    }
+
+
 def as_json(found: ModelScores) -> dict[str, Any]:
     """The same as JSON: unrounded numbers, null with a reason where undefined."""
     return {
         "overall": found.scores.as_json(),
         "recalibrated": None if found.recalibrated is None else found.recalibrated.as_json(),
-        "confusion": found.confusion.tolist(),
+        **_pairs_json(found),
+        "confusion": None if found.confusion is None else found.confusion.tolist(),
         "first_errors": None if found.offsets is None else asdict(found.offsets),
         "cost": _costs_json(found.costs),
         "by_length": [{"from": part.low, "to": part.high, **part.scores.as_json()} for part in found.lengths],

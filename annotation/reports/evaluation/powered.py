@@ -78,6 +78,7 @@ def both_parts(release: Release, released: ReleasedLabels) -> BothParts:
         own[chosen],
         steps[chosen, 1],
         np.zeros(len(chosen), dtype=np.int64),
+        released.kind,
     )
     place = frozen | {pk: released.n_records + at for pk, at in order.items()}
     return BothParts(released, part, place, steps)

@@ -14,9 +14,11 @@ from annotation.core.errors import NotFound
 from annotation.core.figures.first_errors import FirstErrors
 from annotation.core.figures.measure import IntArray
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.core.releases.frozen_content import content_of
 from annotation.core.scoring import MISSING
 from annotation.core.scoring.details import Worst, erring, in_cell, in_class
+from annotation.core.scoring.pairs import wrong_pairs
 from annotation.models import PredictionReasons, PredictionSet, Release, ReleaseRecord, Step, Trajectory
 from annotation.policies import Actor, Viewer, require
 
@@ -30,7 +32,8 @@ CLASSES = tuple(FirstErrors.__dataclass_fields__)
 class PredictedStep:
     """A step (None: the outcome) of a record: its consensus, how it came about, the step at which its error
     began and why; and what the model says of it. `predicted` is None without a label, and when there is no
-    model."""
+    model. Of a decision that is not answered by labels: the `score` of the option, or in how many of the
+    orders in which it was shown it was `chosen`."""
 
     step: Step | None
     released: int
@@ -39,18 +42,22 @@ class PredictedStep:
     code: str = ""
     predicted: int | None = None
     reason: str = ""
+    labelled: bool = True
+    score: float | None = None
+    chosen: tuple[int, int] | None = None
 
     @property
     def differs(self) -> bool:
-        """Whether the model says something else, or nothing."""
-        return self.predicted != self.released
+        """Whether the model, where it says labels, says another, or none."""
+        return self.labelled and self.predicted != self.released
 
 
 @dataclass(slots=True)
 class FrozenRecord:
-    """One record of a release. With a model: whether it was `asked`, whether its judgement `failed`, and its
-    `comment`. `record_id`, `subset` and `policy_model` are texts as they came in; `trajectory`: the live one
-    of this name, if there is one."""
+    """One record of a release. With a model: whether it was `asked`, whether its judgement `failed`, its
+    `comment`, and of a decision in how many of all `pairs` it puts the better option first. `record_id`,
+    `subset` and `policy_model` are texts as they came in; `trajectory`: the live one of this name, if
+    there is one."""
 
     release: Release
     ordinal: int
@@ -64,11 +71,13 @@ class FrozenRecord:
     asked: bool = False
     failed: bool = False
     comment: str = ""
+    pairs: tuple[int, int] | None = None
 
     @property
     def told(self) -> list[PredictedStep]:
-        """The steps, and the outcome, with a label or a reason of the model."""
-        return [one for one in (*self.steps, self.outcome) if one.predicted is not None or one.reason]
+        """The steps, and the outcome, of which the model says something."""
+        every = (*self.steps, self.outcome)
+        return [one for one in every if one.predicted is not None or one.reason or not one.labelled]
 
     @property
     def differing(self) -> list[int]:
@@ -176,8 +185,24 @@ def add_predictions(shown: FrozenRecord, row: PredictionSet) -> None:
     outcome = int(said.outcome[shown.ordinal])
     shown.outcome.predicted = None if outcome == MISSING else outcome
     shown.outcome.reason = told.get("final", "")
+    if released.kind.has(Feature.PAIRS):
+        every, wrong = (int(one[shown.ordinal]) for one in wrong_pairs(released, said))
+        shown.pairs = (every - wrong, every) if every else None
+        _add_answer(shown, told)
     shown.comment = told.get("comment", "")
     shown.asked, shown.failed = bool(said.there[shown.ordinal]), bool(said.failed[shown.ordinal])
+
+
+def _add_answer(shown: FrozenRecord, told: Mapping[str, Any]) -> None:
+    """Say of the options of a decision which score each has, or how often it was chosen."""
+    shown.outcome.labelled = shown.outcome.predicted is not None
+    scores, choices = told.get("scores"), told.get("choices")
+    for one in shown.steps if scores is not None or choices else ():
+        index = one.step.message_index if one.step else -1
+        one.labelled, one.score = False, (scores or {}).get(str(index))
+        orders = [choice for choice in choices or () if index in choice["order"]]
+        if orders:
+            one.chosen = (sum(choice["choice"] == index for choice in orders), len(orders))
 
 
 def _reasons(row: PredictionSet, ordinal: int) -> dict[str, Any]:

@@ -8,10 +8,6 @@ from annotation.models import Release
 from annotation.policies import OPERATOR, require_published
 
 from .leaderboard import Leaderboard, LeaderboardRow, leaderboard
-from .leaderboard_entries import ALWAYS_PLUS, BASELINES, MAJORITY, STACKED, TRAINED
-
-# rows that are no model and no person either: nobody's labels are scored in public
-RULES = (ALWAYS_PLUS, MAJORITY, TRAINED, STACKED)
 
 
 def public_leaderboard(release: Release) -> Leaderboard | None:
@@ -25,8 +21,9 @@ def public_leaderboard(release: Release) -> Leaderboard | None:
 
 
 def public_rows(board: Leaderboard) -> list[LeaderboardRow]:
-    """The models, and the baselines that are a rule and no person."""
-    return [row for row in board.rows if row.row is not None or row.name in RULES]
+    """The models, and the baselines that are a rule and no person: nobody's labels are scored in public."""
+    rules = [board.stacked] if board.stacked is not None else []
+    return [*board.models, *rules, *board.baselines]
 
 
 def as_json(board: Leaderboard) -> list[dict[str, Any]]:
@@ -34,7 +31,7 @@ def as_json(board: Leaderboard) -> list[dict[str, Any]]:
     return [
         {
             "model": row.name,
-            "baseline": row.row is None and row.name in BASELINES,
+            "baseline": row in board.baselines,
             "all_subsets": row.all_subsets,
             "overall": row.overall.as_json(),
             "subsets": {name: cell.as_json() for name, cell in row.subsets.items()},

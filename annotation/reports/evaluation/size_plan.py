@@ -11,6 +11,7 @@ from django.db.models import Count
 
 from annotation import models as m
 from annotation.core.figures.measure import MIN_TASKS
+from annotation.core.kinds import Feature
 from annotation.core.scoring.planning import (
     PUBLISHED,
     Design,
@@ -60,6 +61,7 @@ def size_plan(
     tasks also those of their labels (`judging.stack.material`). Raises Denied to whoever may not see
     agreement."""
     require(viewer, "agreement.view", project)
+    project.of_kind.require(Feature.STEP_SCORES)
     live = m.Trajectory.objects.filter(project=project, live=True).order_by()
     counted = live.aggregate(tasks=Count("task", distinct=True), runs=Count("pk"))
     resolved = live.filter(state__in=RESOLVED).values("task").distinct().count()

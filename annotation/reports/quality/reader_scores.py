@@ -66,9 +66,7 @@ def _consensus(audit: m.LabelAudit, rows: list[tuple[Any, ...]]) -> tuple[Releas
     known = ReleasedLabels.of_steps(subset, task, record, np.array([row[2] for row in found]))
     outcomes = dict(m.OutcomeConsensus.objects.filter(**of).values_list("trajectory", "value"))
     outcome = np.array([outcomes[row[0]] for row in rows])
-    return replace(known, outcome=outcome, kind=audit.project.of_kind), {
-        row[1]: at for at, row in enumerate(found)
-    }
+    return replace(known, outcome=outcome), {row[1]: at for at, row in enumerate(found)}
 
 
 def _readings(

@@ -69,7 +69,7 @@ def unpacked_part(stored: bytes | memoryview, released: ReleasedLabels) -> Relea
     """The unlabelled part of a release as its outline keeps it; without a record where there is none."""
     if not stored:
         return released.only(np.zeros(released.n_records, dtype=bool))
-    return ReleasedLabels.unpacked(bytes(stored))
+    return replace(ReleasedLabels.unpacked(bytes(stored)), kind=released.kind)
 
 
 def answers(release: Release) -> tuple[str, ...]:

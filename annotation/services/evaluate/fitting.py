@@ -119,17 +119,20 @@ def _fit(release_id: uuid.UUID) -> None:
     outline, _made = ReleaseOutline.objects.get_or_create(
         release=release, defaults={"labels": released.packed()}
     )
-    anew = outline.method != METHOD
+    anew, by_steps = outline.method != METHOD, released.kind.has(Feature.STEP_SCORES)
     rows = list(PredictionSet.objects.filter(release=release).order_by("model"))
     predictions = report.predictions(released, rows)
     fitted = {
-        row.pk: {"recalibrated": kept(recalibrated(released, prediction))}
+        row.pk: {"recalibrated": kept(recalibrated(released, prediction) if by_steps else None)}
         for row, prediction in zip(rows, predictions, strict=True)
         if anew or row.recalibrated is None
     }
     if anew or any(row.powered is None for row in rows):
         # of one stack each, whatever has become of judges since
-        for row, sums in zip(rows, soft_sums(release, both_parts(release, released), rows), strict=True):
+        sums_of_rows = (
+            soft_sums(release, both_parts(release, released), rows) if by_steps else [None] * len(rows)
+        )
+        for row, sums in zip(rows, sums_of_rows, strict=True):
             fitted.setdefault(row.pk, {})["powered"] = b"" if sums is None else sums.packed()
     together = _stacked(released, predictions) if anew or fitted or outline.stacked is None else None
     _write(release, rows, fitted, together, anew)
@@ -163,8 +166,10 @@ def keep_unlabelled(release: Release, released: ReleasedLabels) -> ReleasedLabel
 
 
 def _stacked(released: ReleasedLabels, predictions: Sequence[Predictions]) -> bytes:
-    """The stack of several models; of one model alone, it would be that one recalibrated."""
-    return kept(stacked(released, predictions) if len(predictions) > 1 else None)
+    """The stack of several models that are scored by steps; of one model alone, it would be that one
+    recalibrated."""
+    several = len(predictions) > 1 and released.kind.has(Feature.STEP_SCORES)
+    return kept(stacked(released, predictions) if several else None)
 
 
 @transaction.atomic

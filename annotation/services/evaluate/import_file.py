@@ -15,7 +15,7 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import excerpt
-from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
+from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.scoring.labels import BoolArray
 from annotation.core.scoring.reading import PredictionFile, read_predictions
 from annotation.models import PredictionSet, Release
@@ -29,7 +29,6 @@ from .store import (
     PredictionSetDetails,
     Reasons,
     checked,
-    merged,
     model_name,
     packed_reasons,
     store,
@@ -203,7 +202,8 @@ def _read(target: _Target, source: PredictionSource, name: str) -> _Waiting:
             raise Invalid(NOTHING_OF_RELEASE, code="unlabelled_part_alone")
         chunks = list(_chunks(file, fresh))
     said = file.predictions()
-    whole = merged(earlier, said, new, target.both).only(target.both, ~own)
+    anew = np.isin(np.arange(target.both.n_records), new)
+    whole = earlier.merged(said, anew, target.both.record).only(target.both, ~own)
     return _Waiting(
         name=name,
         before=before,
@@ -214,7 +214,7 @@ def _read(target: _Target, source: PredictionSource, name: str) -> _Waiting:
         counts={
             "created": len(fresh),
             "unchanged": int(said.there[own].sum()) - len(fresh),
-            "missing": int((said.steps[said.there[target.both.record]] == MISSING).sum()),
+            "missing": said.missing(target.both),
             "invalid": sum(record.invalid for record in file.records.values()),
             "failed": int(said.failed.sum()),
             "superseded": file.superseded,
@@ -272,9 +272,14 @@ def _fresh(
     digests = _digests(before, {place for place in again if place < released})
     for place in again:
         record = file.records[place]
-        steps = earlier.steps[starts[place] : starts[place + 1]].astype(np.int8).tobytes()
-        stored = (steps, int(earlier.outcome[place]), bool(earlier.failed[place]))
-        same = stored == (record.steps, record.outcome, record.failed)
+        here = slice(starts[place], starts[place + 1])
+        stored = (
+            earlier.steps[here].astype(np.int8).tobytes(),
+            b"" if earlier.orders is None else earlier.orders.of_record(here, place),
+            int(earlier.outcome[place]),
+            bool(earlier.failed[place]),
+        )
+        same = stored == (record.steps, record.orders, record.outcome, record.failed)
         if not same or (place in digests and digests[place] != sha256_hex(file.reasons_of(place))):
             reason = (
                 f"{excerpt(file.released.record_id[place])} has another prediction of {excerpt(name)} already"

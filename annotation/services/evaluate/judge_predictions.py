@@ -118,7 +118,7 @@ def score_judge(*, actor: Actor, release: Release, judge: Judge) -> ScoredJudge:
         absent=int((~predictions.there).sum()),
         changed=len(frozen.changed),
         gone=len(frozen.gone),
-        missing=int((predictions.steps[predictions.there[released.record]] == MISSING).sum()),
+        missing=predictions.missing(released),
     )
 
 

@@ -118,7 +118,8 @@ def store(
             if not fresh and not changed:
                 return before
             stored = Predictions.unpacked(bytes(before.labels), released)
-            both = merged(stored, predictions, fresh, released)
+            new = np.isin(np.arange(released.n_records), fresh)
+            both = stored.merged(predictions, new, released.record)
             rows = PredictionSet.objects.filter(pk=before.pk, updated_at=before.updated_at)
             count = int(both.there.sum())
             if not rows.update(record_count=count, labels=both.packed(), updated_at=now, **changed):
@@ -156,21 +157,6 @@ def _at_once() -> Iterator[None]:
             yield
     except IntegrityError as error:
         raise _overtaken() from error
-
-
-def merged(
-    stored: Predictions, predictions: Predictions, fresh: list[int], released: ReleasedLabels
-) -> Predictions:
-    """Stored predictions, with those for the `fresh` records in their place."""
-    new = np.zeros(released.n_records, dtype=bool)
-    new[fresh] = True
-    steps = new[released.record]
-    return Predictions(
-        np.where(steps, predictions.steps, stored.steps),
-        np.where(new, predictions.outcome, stored.outcome),
-        np.where(new, predictions.there, stored.there),
-        np.where(new, predictions.failed, stored.failed),
-    )
 
 
 def _overtaken() -> Conflict:

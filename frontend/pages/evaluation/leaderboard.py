@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -16,21 +17,24 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
 from annotation.core.errors import Invalid, TristepError
+from annotation.core.figures.figure import Figure
 from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.core.label_files import MAX_REQUEST
-from annotation.core.scoring.figures import FIGURES, RANKED
+from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.prediction_powered import COLUMNS, Powered
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.language import translated
 from annotation.models import Release, User
 from annotation.reports.evaluation import leaderboard as report
-from annotation.reports.evaluation.leaderboard_entries import STACKED, TITLES
+from annotation.reports.evaluation.leaderboard_entries import STACKED, title_of
 from annotation.services import evaluate
 from frontend.forms.predictions import MAX_TABLE, OutsideNumbersForm, PredictionFileForm
 from frontend.pages.evaluation.leaderboard_pairs import pairs_of
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
 from frontend.rendering import charts
+from frontend.templatetags.tristep import number
 
 LEADERBOARD_VERB = "release.view"
 CHANGE = "predictions.change"
@@ -38,8 +42,6 @@ POLICY_FIGURES = {
     "success_rate": translatable("Success rate of the policy model"),
     "plus_share": translatable("Share of +1 of the policy model"),
 }
-FIRST_SHOWN = ("step_accuracy", "first_error_accuracy", "kappa", "outcome_accuracy")
-"""The figures of the table until its reader chooses others."""
 
 
 def release_of(opened: ProjectPage, version: str) -> Release:
@@ -49,27 +51,45 @@ def release_of(opened: ProjectPage, version: str) -> Release:
 
 
 def _name(row: report.LeaderboardRow) -> str:
-    return row.name if row.row is not None else translated(TITLES[row.name])
+    return row.name if row.row is not None else translated(title_of(row.name))
 
 
 AnyCell = report.LeaderboardCell | report.RecalibratedCell
 
 
-def _cell(row: report.LeaderboardRow, subset: str, recalibrated: bool) -> AnyCell | None:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The part of a release that is shown: a subset, or a category of decisions; all of it with neither."""
+
+    subset: str = ""
+    category: str = ""
+
+    @classmethod
+    def of(cls, board: report.Leaderboard, asked: QueryDict) -> _Part:
+        """The part that is asked for, if there is such a one."""
+        category, subset = asked.get("category", ""), asked.get("subset", "")
+        if category in board.categories:
+            return cls(category=category)
+        return cls(subset if subset in board.subsets else "")
+
+
+def _cell(row: report.LeaderboardRow, part: _Part, recalibrated: bool) -> AnyCell | None:
     """The shown cell of a row: a model after recalibration, if that is asked for, all else as it is."""
+    if part.category:
+        return row.categories.get(part.category)
     shown: report.LeaderboardRow | report.Recalibrated | None = (
         row.recalibrated if recalibrated and row.row is not None else row
     )
     if shown is None:
         return None
-    return shown.subsets.get(subset) if subset else shown.overall
+    return shown.subsets.get(part.subset) if part.subset else shown.overall
 
 
 def _ordered(
-    board: report.Leaderboard, subset: str, sort: str, recalibrated: bool
+    board: report.Leaderboard, part: _Part, sort: str, recalibrated: bool
 ) -> list[tuple[report.LeaderboardRow, AnyCell]]:
-    """Every row that is scored on the subset (all: ""), in order; undefined figures last."""
-    rows = [(row, _cell(row, subset, recalibrated)) for row in board.rows]
+    """Every row that is scored on the part, in order; undefined figures last."""
+    rows = [(row, _cell(row, part, recalibrated)) for row in board.rows]
     shown = [(row, cell) for row, cell in rows if cell is not None]
     name = sort.removeprefix("-")
     if name == "model":
@@ -82,15 +102,15 @@ def _ordered(
     return sorted(shown, key=key)
 
 
-def _columns(sort: str, figures: Sequence[str]) -> list[dict[str, Any]]:
+def _columns(sort: str, figures: Sequence[Figure]) -> list[dict[str, Any]]:
     """Headings of the columns (`sort_heading`)."""
     found = []
-    for name in ("model", *figures):
+    titles = {"model": _("Model")} | {figure.name: translated(figure.title) for figure in figures}
+    for name, title in titles.items():
         natural = "" if name == "model" else "-"
         present = sort.removeprefix("-") == name
         turned = "" if sort.startswith("-") else "-"
         aria = "descending" if sort.startswith("-") else "ascending"
-        title = _("Model") if name == "model" else translated(FIGURES[name].title)
         found.append(
             {
                 "title": title,
@@ -129,13 +149,13 @@ def dots_of(measures: Sequence[Measure]) -> tuple[list[charts.Dot | None], list[
     return [charts.dot(on, one.value, *_ends(one)) for one in measures], ticks
 
 
-def _before(row: report.LeaderboardRow, subset: str, drawn: str) -> float | None:
+def _before(row: report.LeaderboardRow, part: _Part, drawn: str) -> float | None:
     """A model's figure without recalibration, to be drawn beside the other."""
-    cell = _cell(row, subset, recalibrated=False)
+    cell = _cell(row, part, recalibrated=False)
     return None if row.row is None or cell is None else cell.scores.figures[drawn].value
 
 
-def _line(row: report.LeaderboardRow, cell: AnyCell, drawn: str, shown: Sequence[str]) -> dict[str, Any]:
+def _line(row: report.LeaderboardRow, cell: AnyCell, drawn: str, shown: Sequence[Figure]) -> dict[str, Any]:
     """A row as the table and the picture show it."""
     changes = cell.changes if isinstance(cell, report.RecalibratedCell) else None
     ranks = cell.ranks if isinstance(cell, report.LeaderboardCell) else {}
@@ -146,13 +166,13 @@ def _line(row: report.LeaderboardRow, cell: AnyCell, drawn: str, shown: Sequence
         "cell": cell,
         "measures": [
             {
-                "measure": cell.scores.figures[name],
-                "figure": FIGURES[name],
-                "change": changes[name] if changes is not None else None,
+                "measure": cell.scores.figures[figure.name],
+                "figure": figure,
+                "change": changes[figure.name] if changes is not None else None,
             }
-            for name in shown
+            for figure in shown
         ],
-        "rank": ranks.get(drawn) if drawn in RANKED else None,
+        "rank": ranks.get(drawn),
         "drawn": cell.scores.figures[drawn],
         "change": changes[drawn] if changes is not None else None,
     }
@@ -161,23 +181,24 @@ def _line(row: report.LeaderboardRow, cell: AnyCell, drawn: str, shown: Sequence
 def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any) -> HttpResponse:
     board = report.leaderboard(actor=opened.user, release=release)
     asked = opened.request.GET
-    subset = asked.get("subset", "") if asked.get("subset", "") in board.subsets else ""
-    sort, recalibrated = asked.get("sort", ""), asked.get("recalibrated") == "1"
-    powered = asked.get("powered") == "1" and bool(board.models)
+    part, by_steps = _Part.of(board, asked), opened.project.of_kind.has(Feature.STEP_SCORES)
+    sort, recalibrated = asked.get("sort", ""), by_steps and asked.get("recalibrated") == "1"
+    powered = by_steps and asked.get("powered") == "1" and bool(board.models)
     chosen = asked.getlist("figure")
     shown = tuple(name for name in board.figures if name in chosen) or tuple(
-        name for name in FIRST_SHOWN if name in board.figures
+        name for name in board.scheme.shown if name in board.figures
     )
     if sort.removeprefix("-") not in ("model", *shown):
         sort = f"-{shown[0]}"
     drawn = shown[0] if sort.removeprefix("-") == "model" else sort.removeprefix("-")
-    rows = _ordered(board, subset, sort, recalibrated)
-    lines = [_line(row, cell, drawn, shown) for row, cell in rows]
-    before = [_before(row, subset, drawn) if recalibrated else None for row, _cell in rows]
+    rows = _ordered(board, part, sort, recalibrated)
+    in_table = [board.figures[name] for name in shown]
+    lines = [_line(row, cell, drawn, in_table) for row, cell in rows]
+    before = [_before(row, part, drawn) if recalibrated else None for row, _cell in rows]
     on, ticks = _scale([line["drawn"] for line in lines], *before)
-    columns = _columns(sort, shown)
+    columns = _columns(sort, in_table)
     if opened.may(CHANGE):
-        extra.setdefault("form", PredictionFileForm(subsets=board.subsets))
+        extra.setdefault("form", PredictionFileForm(subsets=board.subsets, kind=opened.project.of_kind))
         extra.setdefault("outside_form", OutsideNumbersForm())
     return opened.render(
         "evaluation/leaderboard.html",
@@ -189,7 +210,8 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         orders=_orders(columns, sort, shown),
         figures=[(figure, figure.name in shown) for figure in board.figures.values()],
         n_figures=len(shown),
-        drawn=FIGURES[drawn],
+        drawn=board.figures[drawn],
+        by_steps=by_steps,
         ticks=ticks,
         rows=[
             line
@@ -205,7 +227,9 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         pending=board.pending,
         left_out=sum(row.recalibrated is None for row in board.models) if not board.pending else 0,
         subsets=board.subsets if len(board.subsets) > 1 else (),
-        subset=subset,
+        subset=part.subset,
+        categories=board.categories,
+        category=part.category,
         models=len(board.models),
         may_score=opened.may(CHANGE),
         board=board,
@@ -213,7 +237,7 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         few_tasks=too_few_tasks(cell.scores for _row, cell in rows),
         least_tasks=MIN_TASKS,
         pairs=pairs_of(board, asked),
-        outside=outside_of(board, asked.get("outside", ""), shown, subset),
+        outside=outside_of(board, asked.get("outside", ""), shown, part.subset),
         **extra,
     )
 
@@ -260,11 +284,11 @@ def outside_of(
         "titles": [one.title for one in board.outside],
         "title": chosen.title,
         "numbers": [
-            {"model": model, "value": f"{value:.6g}".replace("-", "−"), "known": model in known}
+            {"model": model, "value": number(value), "known": model in known}
             for model, value in chosen.numbers.items()
         ],
         "correlations": [
-            {"title": POLICY_FIGURES.get(one.figure) or FIGURES[one.figure].title, "correlation": one}
+            {"title": POLICY_FIGURES.get(one.figure) or board.figures[one.figure].title, "correlation": one}
             for one in found
         ],
     }
@@ -296,7 +320,7 @@ def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     opened = open_project(request, slug, CHANGE)
     release = release_of(opened, version)
     subsets = release.parsed_manifest()["subsets"]
-    form = PredictionFileForm(request.POST, request.FILES, subsets=subsets)
+    form = PredictionFileForm(request.POST, request.FILES, subsets=subsets, kind=opened.project.of_kind)
     if not form.is_valid():
         return _page(opened, release, 400, form=form)
     given = form.cleaned_data

@@ -18,7 +18,10 @@ from annotation import policies
 from annotation.core.figures.figure import Figure
 from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.kinds import Feature, available
-from annotation.core.scoring.figures import FIGURES
+from annotation.core.scoring import Scores
+from annotation.core.scoring.decision_facts import cue_title
+from annotation.core.scoring.pairs import PairCounts
+from annotation.core.scoring.scheme import scheme_of
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.core.text import escape
 from annotation.core.vocabulary import SIGNS, VALUES
@@ -28,12 +31,12 @@ from annotation.reports.evaluation.model_scores import ModelScores
 from annotation.services import evaluate, noted_reads
 from frontend.pages.evaluation.leaderboard import CHANGE, LEADERBOARD_VERB, dots_of, release_of
 from frontend.pages.shared.common import ProjectPage, leaderboard_place, open_project, release_trail
-from frontend.pages.shared.figure_cells import figure_text, measure_cell
+from frontend.pages.shared.figure_cells import figure_column, figure_text, measure_cell
 from frontend.pages.shared.heat import Heat, HeatCell
 from frontend.rendering import charts
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, Table, at, cells
-from frontend.templatetags.tristep import readable, signed
+from frontend.templatetags.tristep import number, readable, signed
 
 OFFSETS = {
     "same": gettext_lazy("at the right step"),
@@ -61,9 +64,18 @@ def error_columns(slug: str, row: PredictionSet) -> list[Column]:
         return _("%(n)s of %(all)s") % {"n": one.found.wrong, "all": one.found.steps}
 
     first_error = Column("first_error", _("First error"), lambda one: verdict(one.found.first_error))
-    return [
+    named = [
         Column("record_id", _("Record"), lambda one: escape(one.record_id), record, "main", "record_id"),
         Column("subset", _("Subset"), look="slug", sort="subset"),
+    ]
+    if row.release.project.of_kind.has(Feature.PAIRS):
+        return [
+            *named,
+            Column("wrong_pairs", _("Pairs not right"), "found.wrong", wrong, "number", "-wrong_pairs"),
+            Column("pairs", value="found.steps"),
+        ]
+    return [
+        *named,
         Column("wrong_steps", _("Wrong steps"), "found.wrong", wrong, "number", "-wrong_steps"),
         Column("steps", value="found.steps"),
         *([first_error] if row.release.project.of_kind.has(Feature.SEQUENCE) else []),
@@ -134,36 +146,86 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
         found=found,
         figures=Table(
             _figure_columns(found, few_tasks=bool(few_tasks)),
-            available(opened.project.of_kind, FIGURES).items(),
+            available(opened.project.of_kind, scheme_of(opened.project.of_kind).figures).items(),
         ),
         few_tasks=few_tasks,
         least_tasks=MIN_TASKS,
         may_change=opened.may(CHANGE),
         records=records,
         worst=Table(error_columns(slug, row), found.worst),
+        parts=_parts(found),
+        cues=_cues(found),
         **_pictures(found, records),
     )
 
 
-def _pictures(found: ModelScores, address: str) -> dict[str, Any]:
-    table = found.confusion
-    confusion = [
-        HeatCell(
-            value,
-            predicted,
-            n,
-            address + _cell_query(value, predicted) if n else "",
-            _cell_words(value, predicted, n),
-        )
-        for value, counts in zip(VALUES, table.tolist(), strict=True)
-        for predicted, n in zip((*VALUES, None), counts, strict=True)
+_Part = tuple[str, Scores]
+
+
+def _pair_columns(heading: str) -> list[Column]:
+    """Of rows (name, scores): the pairs that are won, tied and lost, and pair accuracy."""
+
+    def counted(name: str, title: str) -> Column:
+        def value(row: _Part) -> float:
+            pairs: PairCounts = row[1].pairs or PairCounts(0, 0, 0)
+            found: float = getattr(pairs, name)
+            return found
+
+        return Column(name, title, value, lambda row: number(value(row)), "number")
+
+    return [
+        Column("name", heading, lambda row: row[0], lambda row: readable(row[0]), "main"),
+        counted("pairs", _("Pairs of options")),
+        counted("won", _("Won")),
+        counted("tied", _("Tied")),
+        counted("lost", _("Lost")),
+        figure_column(
+            "pair_accuracy", _("Pair accuracy"), lambda row: row[1].figures["pair_accuracy"], is_share=True
+        ),
     ]
+
+
+def _parts(found: ModelScores) -> list[dict[str, Any]]:
+    """Tables of the subsets and of the categories of decisions, as far as there are any."""
+    parts = (("subsets", _("Subset"), found.subsets), ("categories", _("Category"), found.categories))
+    return [
+        {"id": name, "title": title, "table": Table(_pair_columns(title), of.items(), labelledby=name)}
+        for name, title, of in parts
+        if of
+    ]
+
+
+def _cues(found: ModelScores) -> Table | None:
+    """The model beside choices by what merely shows, where there are pairs."""
+    if found.scores.pairs is None:
+        return None
+    own = (_("This model"), found.scores)
+    cues = [(translated(cue_title(name)), scores) for name, scores in found.cues.items()]
+    return Table(_pair_columns(_("Choice")), [own, *cues], labelledby="cues")
+
+
+def _pictures(found: ModelScores, address: str) -> dict[str, Any]:
+    confusion = (
+        [
+            HeatCell(
+                value,
+                predicted,
+                n,
+                address + _cell_query(value, predicted) if n else "",
+                _cell_words(value, predicted, n),
+            )
+            for value, counts in zip(VALUES, found.confusion.tolist(), strict=True)
+            for predicted, n in zip((*VALUES, None), counts, strict=True)
+        ]
+        if found.confusion is not None
+        else []
+    )
     counts = {} if found.offsets is None else asdict(found.offsets)
     most = max(counts.values(), default=0)
     parts = [part.scores.figures["step_accuracy"] for part in found.lengths]
     dots, ticks = dots_of(parts)
     return {
-        "heat": Heat(confusion, (_("Release"), _("Model"))),
+        "heat": Heat(confusion, (_("Release"), _("Model"))) if confusion else None,
         "offsets": [
             {
                 "title": title,

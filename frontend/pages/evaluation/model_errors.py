@@ -91,7 +91,7 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
     row = set_of(opened, version, pk)
     of_cell = bool(request.GET.get("released") and request.GET.get("predicted"))
     columns = [*error_columns(slug, row), *([_steps_column(slug, row)] if of_cell else [])]
-    order = "-count" if of_cell else "-wrong_steps"
+    order = "-count" if of_cell else f"-{columns[2].name}"
 
     def rows(filters: dict[str, str]) -> list[report.ListedRecord]:
         found = report.model_records(actor=opened.user, row=row, asked=_asked(filters))

@@ -27,12 +27,11 @@ from annotation.core.errors import TooMany
 from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.i18n import translatable
 from annotation.core.releases.record_format import file_name
-from annotation.core.scoring.figures import FIGURES
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.language import translated
 from annotation.models import Release
 from annotation.reports.evaluation.leaderboard import Leaderboard, LeaderboardRow
-from annotation.reports.evaluation.leaderboard_entries import BASELINES, TITLES
+from annotation.reports.evaluation.leaderboard_entries import title_of
 from annotation.reports.evaluation.public_releases import public_leaderboard, public_rows
 from annotation.services import release as service
 from frontend.context import theme_of
@@ -43,7 +42,6 @@ from frontend.pages.shared.figure_cells import figure_column
 from frontend.rendering.tables import Column, Table, cells
 from frontend.templatetags.tristep import readable
 
-COLUMNS = ("step_accuracy", "first_error_accuracy", "strict_first_error_accuracy", "exact_match", "kappa")
 ROBOTS = "User-agent: *\nAllow: /public/\nAllow: /static/\nDisallow: /\n"
 LOADING = """\
 import json, urllib.request
@@ -152,27 +150,28 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
 
 def _board(board: Leaderboard, *, ranked: bool) -> Table:
     def model(row: LeaderboardRow) -> str:
-        baseline = row.row is None and row.name in BASELINES
+        baseline = row in board.baselines
         badge = cells.badge(_("baseline"), "badge--outline") if baseline else ""
-        name = row.name if row.row is not None else translated(TITLES[row.name])
+        name = row.name if row.row is not None else translated(title_of(row.name))
         only = ""
         if not row.all_subsets:
             only = cells.soft(_("only %(names)s; not ranked") % {"names": ", ".join(row.subsets)})
         return cells.lines(cells.beside(readable(name), badge), only)
 
     def rank(row: LeaderboardRow) -> str | None:
-        rank = row.overall.ranks.get(COLUMNS[0])
+        rank = row.overall.ranks.get(board.scheme.main)
         return rank.together_in_words if rank else None
 
     def column(name: str) -> Column:
         def measure(row: LeaderboardRow) -> Measure:
             return row.overall.scores.figures[name]
 
-        return figure_column(name, translated(FIGURES[name].title), measure, is_share=FIGURES[name].percent)
+        figure = board.figures[name]
+        return figure_column(name, translated(figure.title), measure, is_share=figure.percent)
 
     columns = [
         Column("model", _("Model"), cell=model, look="main"),
-        *(column(name) for name in COLUMNS if name in board.figures),
+        *(column(name) for name in board.scheme.listed if name in board.figures),
     ]
     if ranked:
         columns.append(Column("rank", _("Rank"), cell=rank, look="number nowrap"))

@@ -110,6 +110,7 @@ def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
         ),
         cells.link(_("Freeze the first release"), freeze, look) if may_freeze else "",
     )
+    planned = opened.may("agreement.view") and opened.project.of_kind.has(Feature.STEP_SCORES)
     size_plan = cells.link(_("How many tasks?"), at("size-plan", slug), "button")
     previous = {new.version: old.version for new, old in pairwise(known)}
     listed = ListPage(request, _columns(slug, previous), rows, empty, order="-created_at", file="releases")
@@ -120,7 +121,7 @@ def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
         "releases/releases.html",
         about=_("Frozen, numbered, checksummed copies of the consensus labels. They never change."),
         actions=[
-            *([size_plan] if opened.may("agreement.view") else []),
+            *([size_plan] if planned else []),
             *([cells.link(_("Freeze a release"), freeze, look)] if may_freeze and known else []),
         ],
         releases=known,
