@@ -3,11 +3,11 @@
 The lists: of people who agree in `core.agreement.figures`, of models and of judges in `core.scoring.figures`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from annotation.core.figures.measure import FloatArray, Interval, Measure
+from annotation.core.figures.measure import FloatArray, Interval, Measure, divide
 from annotation.core.i18n import Translatable
 from annotation.core.kinds import Feature
 
@@ -58,3 +58,26 @@ class Figure:
 def by_name(*figures: Figure) -> dict[str, Figure]:
     """A list of figures, in the order in which pages and documents give them."""
     return {figure.name: figure for figure in figures}
+
+
+def share(
+    columns: Sequence[str],
+    name: str,
+    title: Translatable,
+    convention: Translatable,
+    *,
+    of: str,
+    n: str,
+    empty: Translatable,
+) -> Figure:
+    """A figure that is one of the named columns of counts divided by another."""
+    numerator, denominator = columns.index(of), columns.index(n)
+    return Figure(
+        name,
+        title,
+        convention,
+        make=lambda sums: divide(sums[..., numerator], sums[..., denominator]),
+        count=lambda sums: sums[..., denominator],
+        empty=empty,
+        percent=True,
+    )

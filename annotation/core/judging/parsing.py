@@ -69,7 +69,7 @@ def both_orders(forward: ParsedAnswer, backward: ParsedAnswer) -> ParsedAnswer:
     that either lacks is missing.
     """
     labels: dict[int, int | None] = {}
-    reasons = {}
+    reasons: dict[int, str] = {}
     notes, order_dependent = [], []
     for index, label in forward.labels.items():
         other = backward.labels.get(index)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 
-from annotation.core.figures.figure import Figure, by_name
+from annotation.core.figures.figure import Figure, by_name, share
 from annotation.core.figures.measure import FloatArray, IntArray, divide
-from annotation.core.i18n import Translatable, translatable
+from annotation.core.i18n import translatable
 from annotation.core.scoring.labels import MISSING, Labels, Predictions, ReleasedLabels
 from annotation.core.scoring.orders import FIRST, LOWEST, NO_CHOICE, NOT_SHOWN, UNREADABLE, Codes, Orders
 
@@ -44,19 +45,7 @@ of each category, and what was earned on those."""
 CATEGORIES: Final = slice(len(COLUMNS), None)
 
 
-def _share(
-    name: str, title: Translatable, convention: Translatable, of: str, n: str, empty: Translatable
-) -> Figure:
-    numerator, denominator = COLUMNS.index(of), COLUMNS.index(n)
-    return Figure(
-        name,
-        title,
-        convention,
-        make=lambda sums: divide(sums[..., numerator], sums[..., denominator]),
-        count=lambda sums: sums[..., denominator],
-        empty=empty,
-        percent=True,
-    )
+_share: Final = partial(share, COLUMNS)
 
 
 def _category_pairs(sums: FloatArray) -> FloatArray:
@@ -76,25 +65,25 @@ FIGURES: Final = by_name(
         "pair_accuracy",
         translatable("Pair accuracy"),
         translatable("Share of pairs in which the better option is put first. A tie counts as half."),
-        "half",
-        "pairs",
-        NO_PAIRS,
+        of="half",
+        n="pairs",
+        empty=NO_PAIRS,
     ),
     _share(
         "pair_accuracy_strict",
         translatable("Pair accuracy, ties wrong"),
         translatable("Share of pairs in which the better option is put first. A tie counts as wrong."),
-        "strict",
-        "pairs",
-        NO_PAIRS,
+        of="strict",
+        n="pairs",
+        empty=NO_PAIRS,
     ),
     _share(
         "item_accuracy",
         translatable("Pair accuracy over decisions"),
         translatable("Mean over decisions of the pair accuracy in each, however many pairs it has."),
-        "item",
-        "items",
-        NO_PAIRS,
+        of="item",
+        n="items",
+        empty=NO_PAIRS,
     ),
     Figure(
         "category_mean",
@@ -112,25 +101,25 @@ FIGURES: Final = by_name(
         translatable(
             "Share of pairs, of those asked about in two orders or more, that are right in all of them."
         ),
-        "both",
-        "orders",
-        NO_ORDERS,
+        of="both",
+        n="orders",
+        empty=NO_ORDERS,
     ),
     _share(
         "first_chosen",
         translatable("First chosen"),
         translatable("Share of choices that fall on the option that stood first; half without a bias."),
-        "first",
-        "choices",
-        NO_CHOICES,
+        of="first",
+        n="choices",
+        empty=NO_CHOICES,
     ),
     _share(
         "unreadable",
         translatable("Unreadable"),
         translatable("Share of pairs about which nothing can be read; they count as wrong."),
-        "unreadable",
-        "pairs",
-        NO_PAIRS,
+        of="unreadable",
+        n="pairs",
+        empty=NO_PAIRS,
     ),
 )
 MAIN: Final = "pair_accuracy"
