@@ -24,9 +24,12 @@ CASE_BINDINGS: tuple[Binding, ...] = (
     {"id": "previous_disagreement", "group": "move", "keys": [{"key": "d", "shift": True}]},
 )
 """Further keys of a case's page: to take an annotator's label, and to go to disputed steps."""
-OF_PROPAGATION = frozenset({"confirm", "root", "closes_corrected", "closes_independent"})
-"""Actions that mean something only where errors propagate."""
-NOT_IN_CASES = OF_PROPAGATION | {"reason", "unsure", "flag", "undo", "redo"}
+NEEDS: Mapping[str, Feature] = {
+    **dict.fromkeys(("confirm", "root", "closes_corrected", "closes_independent"), Feature.PROPAGATION),
+    "drop": Feature.PAIRS,
+}
+"""Actions that not every kind of project has."""
+NOT_IN_CASES = NEEDS.keys() | {"reason", "unsure", "flag", "undo", "redo"}
 NOT_IN_CASES |= {"trajectory_next", "trajectory_previous"}
 
 CHANGEABLE: tuple[str, ...] = tuple(
@@ -95,14 +98,13 @@ def settled(changes: Mapping[str, Any]) -> dict[str, str]:
 
 def table(changes: Mapping[str, Any], kind: ProjectKind = STEPS) -> list[Binding]:
     """The table of the workbench, for a kind of project, with a person's changes that hold (`settled`); the
-    three values keep their usual keys too, where these are free."""
+    three values keep their usual keys too, where these are free. Of alternatives the outcome stands on the
+    screen beforehand, so that Enter is enough to submit."""
     valid = settled(changes)
-    rows = [
-        copy.deepcopy(row)
-        for row in BINDINGS
-        if kind.has(Feature.PROPAGATION) or row["id"] not in OF_PROPAGATION
-    ]
+    rows = [copy.deepcopy(row) for row in BINDINGS if kind.has(NEEDS.get(row["id"]))]
     for row in rows:
+        if row["id"] == "submit" and kind.has(Feature.PAIRS):
+            row["keys"].insert(0, {"key": "Enter"})
         action = str(row.get("follows", row["id"]))
         key = valid.get(action)
         if key is None:

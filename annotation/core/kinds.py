@@ -40,20 +40,32 @@ class Feature(StrEnum):
     DERIVATION = "derivation"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepNames:
+    """What the steps of a kind are called: `one` and `many` as headings; one of them by its `number` as
+    `title` where a line begins, and as `inside` within a sentence."""
+
+    one: str
+    many: str
+    title: str
+    inside: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProjectKind:
     """A kind of project. `name` is stored and sent; all texts are English, for translation.
 
-    `steps` and `outcomes` say what each label means, of a step and of a trajectory, from +1 down; `outcome`
-    what that is a label of; `hint` is how to judge a step; `card` and `card_outcome` are what the card of a
-    data set says of both. `elsewhere` refuses a file of this kind that meets a project of another. `lacks`
-    holds the features that it does not have, and refuses each in a sentence. Its default guidelines stand in
-    `core/guidelines/<name>`.
+    `names` is what its steps are called. `steps` and `outcomes` say what each label means, of a step and of a
+    trajectory, from +1 down; `outcome` what that is a label of; `hint` is how to judge a step; `card` and
+    `card_outcome` are what the card of a data set says of both. `elsewhere` refuses a file of this kind that
+    meets a project of another. `lacks` holds the features that it does not have, and refuses each in a
+    sentence. Its default guidelines stand in `core/guidelines/<name>`.
     """
 
     name: str
     title: str
     about: str
+    names: StepNames
     steps: Mapping[int, str]
     outcomes: Mapping[int, str]
     outcome: str
@@ -72,6 +84,14 @@ class ProjectKind:
         """Whether it has `feature`; None is what every kind has."""
         return feature not in self.lacks
 
+    def step_title(self, number: int | str) -> str:
+        """A step by its number, counted from 1 in the stored order, where a line or a sentence begins."""
+        return translatable(self.names.title, number=number)
+
+    def step_inside(self, number: int | str) -> str:
+        """The same within a sentence."""
+        return translatable(self.names.inside, number=number)
+
     def require(self, feature: Feature | None) -> None:
         """Raises Conflict, in a sentence, where it does not have `feature`; None is what every kind has."""
         if feature is not None and feature in self.lacks:
@@ -82,6 +102,12 @@ STEPS: Final = ProjectKind(
     name="steps",
     title=translatable("Steps"),
     about=translatable("whole runs of an agent: each of its steps is labelled, and then the outcome"),
+    names=StepNames(
+        one=translatable("Step"),
+        many=translatable("Steps"),
+        title=translatable("Step {number}"),
+        inside=translatable("step {number}"),
+    ),
     steps={
         1: translatable("correct and effective"),
         0: translatable("neutral or exploratory"),
@@ -115,6 +141,12 @@ DECISIONS: Final = ProjectKind(
     about=translatable(
         "one history each, and some candidates for the next action: each is labelled, and then whether the "
         "item is fit for use"
+    ),
+    names=StepNames(
+        one=translatable("Option"),
+        many=translatable("Options"),
+        title=translatable("Option {number}"),
+        inside=translatable("option {number}"),
     ),
     steps={
         1: translatable("the right next action here"),

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from annotation.core.decisions.differences import call_differences
+from annotation.core.kinds import STEPS, Feature, ProjectKind
 from annotation.core.trajectories import tool_schema
 from annotation.core.trajectories.messages import EARLIER
 from annotation.core.trajectories.step_costs import cost_of
@@ -32,6 +34,7 @@ from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.run_parts import PER_CALL, RunParts, parts_of
 from frontend.rendering.schema_problems import in_words
 from frontend.rendering.step_costs import cost_text
+from frontend.rendering.step_names import step_inside, step_title
 
 MOST_LINKS: Final = 20
 """So many results of one call are linked from it."""
@@ -42,10 +45,10 @@ MOST_OF_PROBLEM: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """An earlier call that was exactly the same: its message, and the number of its step (0: not a step)."""
+    """An earlier call that was exactly the same: its message, and the name of its step ("": not a step)."""
 
     message_index: int
-    step: int
+    step: str
     address: str
 
 
@@ -53,6 +56,8 @@ class Twin:
 class Call:
     """A tool call: arguments by name when they are an object, as structure when they parse, else as written.
 
+    `differs`: the other of two alternatives calls another tool here, or none; `differing`: the names of
+    arguments that are other there.
     `problems`: how the arguments break the tool's schema, in words. `results` stand under the call; `links`
     are the messages with its results and their addresses, those under it first; `more` are not linked.
     """
@@ -65,6 +70,8 @@ class Call:
     in_text: bool
     problems: list[str]
     twin: Twin | None = None
+    differs: bool = False
+    differing: frozenset[str] = frozenset()
     results: list[RenderedMessage] = field(default_factory=list)
     links: list[tuple[int, str]] = field(default_factory=list)
     more: int = 0
@@ -81,8 +88,8 @@ class Call:
 class RenderedMessage:
     """One message. `kind`: step, user, system, result or other. `answers`: the call a result belongs to.
 
-    `leading`: it stands before anybody has spoken. `failed`: a result that says so. `cut`: it is too large to
-    be drawn whole. `cost`: what the log says that a step took, in words.
+    `title`: what its step is called. `leading`: it stands before anybody has spoken. `failed`: a result that
+    says so. `cut`: it is too large to be drawn whole. `cost`: what the log says that a step took, in words.
     """
 
     index: int
@@ -92,6 +99,7 @@ class RenderedMessage:
     blocks: list[Block]
     calls: list[Call]
     step: Step | None = None
+    title: str = ""
     answers: AnsweredCall | None = None
     empty: bool = False
     leading: bool = False
@@ -140,10 +148,15 @@ MESSAGE_KINDS: Final = {
 
 
 def lay_out(
-    transcript: Transcript, steps: Sequence[Step], parts: RunParts | None = None
+    transcript: Transcript,
+    steps: Sequence[Step],
+    parts: RunParts | None = None,
+    *,
+    kind: ProjectKind = STEPS,
 ) -> list[RenderedMessage]:
-    """The messages of a part in order; results that directly follow their call's message stand under it."""
-    return _Layout(transcript, steps, parts or parts_of(transcript)).run()
+    """The messages of a part in order; results that directly follow their call's message stand under it. Of
+    two alternatives it is said what differs in their calls."""
+    return _Layout(transcript, steps, parts or parts_of(transcript), kind=kind).run()
 
 
 def leading(transcript: Transcript, parts: RunParts) -> list[RenderedMessage]:
@@ -163,8 +176,15 @@ class _Layout:
     """One part of a run being laid out."""
 
     def __init__(
-        self, transcript: Transcript, steps: Sequence[Step], parts: RunParts, *, only_leading: bool = False
+        self,
+        transcript: Transcript,
+        steps: Sequence[Step],
+        parts: RunParts,
+        *,
+        kind: ProjectKind = STEPS,
+        only_leading: bool = False,
     ) -> None:
+        self.of_kind = kind
         self.transcript = transcript
         self.parts = parts
         self.offered = read_tools(transcript)
@@ -176,6 +196,8 @@ class _Layout:
     def run(self) -> list[RenderedMessage]:
         """The messages of the part, in order."""
         here, top = self.parts.here, []
+        alternatives = sorted(self.step_at) if self.of_kind.has(Feature.PAIRS) else ()
+        self.differences = call_differences(self.transcript.messages, alternatives)
         caller, count = -1, 0
         for message in self.transcript.messages[: here.stop]:
             kind = self.kind(message)
@@ -192,6 +214,11 @@ class _Layout:
             shown.leading = is_leading
             for call, twin in zip(shown.calls, twins, strict=False):
                 call.twin = twin
+            for call, differences in zip(shown.calls, self.differences.get(message.index, ()), strict=False):
+                call.differs, call.differing = (
+                    differences[0],
+                    frozenset(map(escape_control_chars, differences[1])),
+                )
             self.laid[message.index] = shown
             if kind != "result" or not self._is_under(shown, caller):
                 top.append(shown)
@@ -232,14 +259,15 @@ class _Layout:
     def _twins(self, kind: str, message: Message) -> list[Twin | None]:
         """Of each call an earlier one that was the same."""
         step = self.step_at.get(message.index)
+        alternative = step is not None and self.of_kind.has(Feature.PAIRS)
         found = []
         for call in message.tool_calls:
             written = json.dumps(call.arguments, sort_keys=True) if call.parsed else call.arguments_raw
             key = (kind, call.name, written)
             found.append(self.seen.get(key))
-            if key not in self.seen:
-                number = step.ordinal + 1 if step else 0
-                self.seen[key] = Twin(message.index, number, self.parts.address(message.index))
+            if key not in self.seen and not alternative:  # what is only proposed has not been done before
+                name = step_inside(step.ordinal + 1, self.of_kind) if step else ""
+                self.seen[key] = Twin(message.index, name, self.parts.address(message.index))
         return found
 
     def message(self, message: Message, kind: str) -> RenderedMessage:
@@ -263,6 +291,7 @@ class _Layout:
             if not allowance.spend(PER_CALL):
                 break
             calls.append(_call(call, position, self.offered if kind == "step" else (), allowance))
+        step = self.step_at.get(message.index)
         return RenderedMessage(
             index=message.index,
             kind=kind,
@@ -270,7 +299,8 @@ class _Layout:
             name=_short(message.name or ""),
             blocks=blocks,
             calls=calls,
-            step=self.step_at.get(message.index),
+            step=step,
+            title=step_title(step.ordinal + 1, self.of_kind) if step else "",
             empty=not blocks and not message.tool_calls and not allowance.cut,
             failed=kind == "result" and (message.failed or structure.tells_error(message.content)),
             cut=allowance.cut,

@@ -33,6 +33,7 @@ from frontend.rendering import identity as identities
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.icons import ICONS
 from frontend.rendering.run_parts import place_of
+from frontend.rendering.step_names import step_inside, step_title
 from frontend.rendering.tables import cells
 
 register = template.Library()
@@ -176,6 +177,8 @@ def readable(value: str) -> str:
 
 
 register.filter(place_of)
+register.filter(step_title)
+register.filter(step_inside)
 
 
 @register.filter

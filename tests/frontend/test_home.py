@@ -19,7 +19,7 @@ def test_annotator_continues_and_claims(browse, cast, at, text):
     open_one = people.claim(cast.ann, cast.project)
     page = text(browse("ann").get(at("home")))
     assert at("workbench", open_one.pk) in page
-    assert "0 of 2 steps labelled" in page
+    assert "0 of 2 labelled" in page
     assert "Continue labelling" in page
     assert "Label another one" in page
 

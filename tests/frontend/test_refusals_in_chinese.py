@@ -19,6 +19,7 @@ from annotation.core.baseline.explanations import sentence_for
 from annotation.core.baseline.features import FEATURES
 from annotation.core.errors import ImportRefused
 from annotation.core.i18n import translatable
+from annotation.core.kinds import KINDS
 from annotation.core.vocabulary import ImportState
 from annotation.language import translated
 from annotation.models import ImportFile, SuggestedLabel, Suggestion
@@ -249,6 +250,7 @@ SAID_AT_ONCE = {
     "op_id: {op_id_rule}",
     "{record}: {problem}",
     "Only {names}.",
+    *(name for kind in KINDS.values() for name in (kind.names.title, kind.names.inside)),
 }
 
 

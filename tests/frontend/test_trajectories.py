@@ -187,7 +187,7 @@ def test_list_shows_labels_when_asked_and_notes_it(browse, cast, labelled, at, t
     assert 'class="strip"' not in page
     assert not Exposure.objects.exists()
     page = text(client.get(f"{url}?labels=1"))
-    assert "Steps: +1, differ, −1. Outcome: +1." in page
+    assert "Labels: +1, differ, −1. Outcome: +1." in page
     assert "66.7" in page
     seen = Exposure.objects.filter(user=cast.admin, kind=ExposureKind.LABEL)
     assert set(seen.values_list("trajectory", flat=True)) == {row.pk for row in labelled[:2]}

@@ -1,10 +1,12 @@
 """The data of the workbench: one assignment, its trajectory, and its labels so far."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
+from annotation.core.decisions.display import display_order
 from annotation.core.errors import StaleState
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, User
 from annotation.policies import FieldAccess, field_access, require
@@ -14,13 +16,19 @@ from ..shared.label_json import fields_of, label_json, outcome_json, rules_of
 from ..shared.transcripts import Transcript, transcript
 from .my_progress import reopenable
 
+PRESET: Final = 1
+"""The outcome of a decision unless its annotator says otherwise: most items are fit for use. It is shown, and
+is no label before they press it or submit with it: what saved itself would be a label that nobody gave."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
     """One assignment, ready to be labelled (or, when it is not `open` any more, to be read).
 
     `state` is JSON-ready: {"rules": {...}, "steps": [...], "outcome": {...}}, with labels as `save_labels`
-    answers them, each step with its `ordinal` (from 0) and `after_user_turn` besides. `reopenable`: it was
+    answers them, each step with its `ordinal` (from 0) and `after_user_turn` besides, in the order in which
+    they are shown: alternatives in one of chance, of its own for each person. `preset` is the outcome that
+    stands on the screen while none is set. `reopenable`: it was
     submitted, and for all that its annotator knows can be opened again.
     """
 
@@ -30,8 +38,14 @@ class Workbench:
     transcript: Transcript
     steps: list[Step]
     state: dict[str, Any]
+    preset: int | None
     reopenable: bool
     guidelines: Guideline | None
+
+    @property
+    def order(self) -> list[int]:
+        """The messages of the steps in the order in which they are shown."""
+        return [step["message_index"] for step in self.state["steps"]]
 
     @property
     def first_unlabelled(self) -> int | None:
@@ -73,6 +87,7 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
         transcript=transcript(trajectory=trajectory, access=access),
         steps=steps,
         state=_state(assignment, steps),
+        preset=PRESET if assignment.project.of_kind.has(Feature.PAIRS) else None,
         reopenable=is_submitted and own.filter(reopenable()).exists(),
         guidelines=Guideline.objects.filter(project=assignment.project_id).order_by("-version").first(),
     )
@@ -84,6 +99,15 @@ def _state(assignment: Assignment, steps: list[Step]) -> dict[str, Any]:
     labels = {label.step_id: fields_of(label, index_of) for label in rows}
     outcome = OutcomeLabel.stored.filter(assignment=assignment).first()
     rules = rules_of(assignment.project, assignment.trajectory.subset)
+    of_index = {step.message_index: step for step in steps}
+    shown = list(of_index)
+    if assignment.project.of_kind.has(Feature.PAIRS):
+        shown = display_order(
+            shown,
+            seed=assignment.project.recheck_seed,
+            item=assignment.trajectory.record_id,
+            person=assignment.annotator_id,
+        )
     return {
         "rules": asdict(rules),
         "steps": [
@@ -92,7 +116,7 @@ def _state(assignment: Assignment, steps: list[Step]) -> dict[str, Any]:
                 "after_user_turn": step.after_user_turn,
                 **label_json(step.message_index, labels.get(step.pk)),
             }
-            for step in steps
+            for step in map(of_index.__getitem__, shown)
         ],
         "outcome": outcome_json(outcome),
     }

@@ -40,7 +40,7 @@ def decide(
     origin = root_at(case.trajectory_id, step=step, value=value, root=root)
     ruling = {"value": value, "root": origin, "reason": checked_reason(reason, value)}
     positions = consensus.positions(case.trajectory_id).get(step.pk if step else None, [])
-    rulings.require_contested(positions, step=step, value=value, names_origin=bool(origin or reason))
+    rulings.require_contested(case, positions, step=step, value=value, names_origin=bool(origin or reason))
     return _put(
         case, step, version, actor, {**ruling, "kind": ConsensusKind.ADJUDICATED, "note": checked_note(note)}
     )
@@ -71,7 +71,7 @@ def let_majority_stand(
             translatable("There is no majority here: it takes more than half of at least three annotators."),
             code="no_majority",
         )
-    rulings.require_contested(positions, step=step, value=value, names_origin=False)
+    rulings.require_contested(case, positions, step=step, value=value, names_origin=False)
     origin = root_at(case.trajectory_id, step=step, value=value, root=root)
     ruling = {"value": value, "root": origin, "reason": checked_reason(reason, value)}
     return _put(

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
+from annotation.core.kinds import ProjectKind
 from annotation.core.resolution import (
     AnnotatorPosition,
     Resolution,
@@ -20,7 +21,12 @@ from ..consensus import Positions
 
 
 def require_contested(
-    labels: Sequence[AnnotatorPosition], *, step: Step | None, value: int, names_origin: bool
+    case: Adjudication,
+    labels: Sequence[AnnotatorPosition],
+    *,
+    step: Step | None,
+    value: int,
+    names_origin: bool,
 ) -> None:
     """A decision is for what the annotators differ on, or differed; on an agreed −1 of a step it may name the
     root and the reason. The outcome can always be decided. Raises Invalid."""
@@ -29,7 +35,9 @@ def require_contested(
     if names_origin and labels and value == labels[0].value == -1:
         return
     raise Invalid(
-        translatable("The annotators agree on step {number}.", number=step.ordinal + 1),
+        translatable(
+            "The annotators agree on {step}.", step=case.project.of_kind.step_inside(step.ordinal + 1)
+        ),
         fields={"message_index": translatable("Not disputed.")},
     )
 
@@ -61,7 +69,8 @@ def resolved(case: Adjudication, submitted: Positions) -> dict[int | None, Resol
     reached = {step: resolution for step, resolution in resolutions.items() if resolution is not None}
     missing = [step for step, resolution in resolutions.items() if resolution is None and step is not None]
     if len(reached) < len(resolutions):
-        _refuse_incomplete(missing, outcome=resolutions.get(None) is None)
+        kind = case.project.of_kind
+        _refuse_incomplete(missing, kind, outcome=resolutions.get(None) is None)
     sound = sound_roots(reached)
     for step, resolution in reached.items():
         named = decided[step].root if step in decided else None
@@ -70,28 +79,29 @@ def resolved(case: Adjudication, submitted: Positions) -> dict[int | None, Resol
     return sound
 
 
-def _refuse_incomplete(missing: list[int], *, outcome: bool) -> None:
+def _refuse_incomplete(missing: list[int], kind: ProjectKind, *, outcome: bool) -> None:
     undecided = Step.objects.filter(pk__in=missing).order_by("ordinal")
     steps = list(undecided.values_list("ordinal", "message_index"))
     raise Invalid(
-        _undecided([str(ordinal + 1) for ordinal, _index in steps], outcome=outcome),
+        _undecided([str(ordinal + 1) for ordinal, _index in steps], kind, outcome=outcome),
         code="incomplete",
         details={"missing": [index for _ordinal, index in steps], "outcome": outcome},
     )
 
 
-def _undecided(numbers: list[str], *, outcome: bool) -> str:
+def _undecided(numbers: list[str], kind: ProjectKind, *, outcome: bool) -> str:
     """The missing decisions in words: steps by the numbers that people see."""
     if not numbers:
         return translatable("The outcome is undecided.")
     if len(numbers) == 1:
+        step = kind.step_title(numbers[0])
         if outcome:
-            return translatable("Step {number} and the outcome are undecided.", number=numbers[0])
-        return translatable("Step {number} is undecided.", number=numbers[0])
-    listed = ", ".join(numbers)
+            return translatable("{step} and the outcome are undecided.", step=step)
+        return translatable("{step} is undecided.", step=step)
+    named = {"steps": kind.names.many, "numbers": ", ".join(numbers)}
     if outcome:
-        return translatable("Steps {numbers} and the outcome are undecided.", numbers=listed)
-    return translatable("Steps {numbers} are undecided.", numbers=listed)
+        return translatable("{steps} {numbers} and the outcome are undecided.", **named)
+    return translatable("{steps} {numbers} are undecided.", **named)
 
 
 def _refuse_root(step: int | None, root: int) -> None:

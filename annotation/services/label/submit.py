@@ -68,8 +68,8 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
     if missing or outcome_missing:
         raise Invalid(
             translatable(
-                "Not complete yet: step {number} (message {index}) has no label.",
-                number=numbers[missing[0]],
+                "Not complete yet: {step} (message {index}) has no label.",
+                step=current.project.of_kind.step_inside(numbers[missing[0]]),
                 index=missing[0],
             )
             if missing

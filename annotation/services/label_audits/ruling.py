@@ -142,9 +142,9 @@ def _refuse_incomplete(missing: set[int | None], row: AuditedTrajectory) -> None
     if not missing:
         return
     left = Step.objects.filter(pk__in=[step for step in missing if step is not None]).order_by("ordinal")
-    numbers = [step.ordinal + 1 for step in left]
+    numbers, kind = [step.ordinal + 1 for step in left], row.audit.project.of_kind
     raise Invalid(
-        translatable("Step {number} is undecided.", number=numbers[0])
+        translatable("{step} is undecided.", step=kind.step_title(numbers[0]))
         if numbers
         else translatable("The outcome is undecided."),
         code="incomplete",

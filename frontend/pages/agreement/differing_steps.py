@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.agreement.figures import FIGURES
 from annotation.core.agreement.pair_table import PLACES
-from annotation.core.kinds import available
+from annotation.core.kinds import Feature, ProjectKind, available
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES, SIGNS, VALUES
 from annotation.language import translated
@@ -26,6 +26,7 @@ from frontend.pages.shared.list_page import Empty, Filter, ListPage, Words, show
 from frontend.rendering.identity import short_identity
 from frontend.rendering.jinja import Macros
 from frontend.rendering.run_parts import place_of
+from frontend.rendering.step_names import step_inside
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import mark, reason_title
 
@@ -58,7 +59,7 @@ def _choices(found: report.DifferingSteps) -> Iterator[tuple[str, Words, Choices
         [(f"{a},{b}", f"{SIGNS[int(a)]}, {SIGNS[int(b)]}") for a, _a in values for b, _b in values],
     )
     places = [(str(n), f"{n}+" if n == PLACES else str(n)) for n in range(1, PLACES + 1)]
-    yield "place", _("Step"), places
+    yield "place", translated(found.view.kind.names.one), places
     yield "first_error", _("First error"), list(FIRST_ERROR_TITLES.items())
     yield (
         "figure",
@@ -86,12 +87,12 @@ def _of(number: int, attribute: str) -> Callable[[report.LabelsOfStep], Any]:
     return lambda row: getattr(row.labels[number], attribute) if number < len(row.labels) else None
 
 
-def _columns(slug: str, most_labels: int) -> list[Column]:
+def _columns(slug: str, kind: ProjectKind, most_labels: int) -> list[Column]:
     def step(row: report.LabelsOfStep) -> str:
         record = short_identity(row.trajectory.record_id)
         name = _("%(record)s, outcome") % {"record": record}
         if row.number:
-            name = _("%(record)s, step %(number)d") % {"record": record, "number": row.number}
+            name = _("%(record)s, %(step)s") % {"record": record, "step": step_inside(row.number, kind)}
         page = at("trajectory", slug, row.trajectory.pk) + place_of(row.message_index)
         return cells.lines(cells.link(name, page, "break"), cells.soft(row.trajectory.subset.name))
 
@@ -121,7 +122,7 @@ def _columns(slug: str, most_labels: int) -> list[Column]:
         "note": "note",
     }
     return [
-        Column("record_id", _("Step"), "trajectory.record_id", step, "record", "record"),
+        Column("record_id", translated(kind.names.one), "trajectory.record_id", step, "record", "record"),
         Column("subset", value="trajectory.subset.name"),
         Column("step", value="number"),
         Column("message_index"),
@@ -148,11 +149,11 @@ def steps(request: HttpRequest, slug: str) -> HttpResponseBase:
     )
     listed = ListPage(
         request,
-        _columns(slug, found.most_labels),
+        _columns(slug, opened.project.of_kind, found.most_labels),
         lambda _asked: range(found.count),
-        Empty(_("No step fits")),
+        Empty(_("Nothing fits")),
         filters=_filters(found),
-        orders=[("step", _("Number of the step"))],
+        orders=[("step", _("Number"))],
         order=report.STEP_SORTS[0],
         items=lambda chosen: noted_reads.agreement_steps(
             actor=opened.user, project=opened.project, steps=found, chosen=chosen
@@ -166,12 +167,14 @@ def steps(request: HttpRequest, slug: str) -> HttpResponseBase:
         title=_title(found),
         about=_("Blind labels of one outcome, as the figures count them. Your viewing is recorded.")
         if found.of_outcomes
-        else _("Blind labels of one step, as the figures count them. Your viewing is recorded."),
+        else _("Blind labels, as the figures count them. Your viewing is recorded."),
     )
 
 
 def _title(found: report.DifferingSteps) -> str:
     n = found.count
+    if found.of_steps and found.view.kind.has(Feature.PAIRS):
+        return ngettext("%(n)d option", "%(n)d options", n) % {"n": n}
     if found.of_steps:
         return ngettext("%(n)d step", "%(n)d steps", n) % {"n": n}
     return ngettext("%(n)d pair of labels", "%(n)d pairs of labels", n) % {"n": n}

@@ -65,8 +65,9 @@ def _page(
     if (answer := finds(request, shown.transcript, steps)) is not None:
         return answer
     talk = _talk(opened.user, row)
+    state = case.state(row=row, reader=opened.user, shown=shown)
     undecided = [item.step.message_index for item in shown.contested if item.step and item.decision is None]
-    read = run(request, shown.transcript, steps, first=next(iter(undecided), None))
+    read = run(request, shown.transcript, steps, row.project.of_kind, first=next(iter(undecided), None))
     return opened.render(
         "cases/part.html" if is_part(request) else "cases/adjudication.html",
         "adjudication",
@@ -85,11 +86,11 @@ def _page(
         items={item.step.message_index: item for item in shown.steps if item.step is not None},
         evidence=_evidence(shown, read["parts"]),
         values=VALUES,
-        moves=case.moves(),
+        moves=case.moves(state["words"]),
         refused=refused,
         notes=_notes(shown) | ({refused["index"]: refused["note"]} if refused else {}),
         notices=messages.get_messages(request),
-        state=case.state(row=row, reader=opened.user, shown=shown),
+        state=state,
         strip=run_strip(shown.transcript, steps),
         nav=None,
         **read,

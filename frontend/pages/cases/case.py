@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotation.core import keymap
+from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.vocabulary import ConsensusKind
 from annotation.models import Adjudication, Decision, Step, User
 from annotation.reports.cases.error_graphs import NumberedError
 from annotation.reports.cases.side_by_side import SideBySide, SideBySideItem
 from annotation.reports.shared.label_json import rules_of
+from frontend.rendering.step_names import step_title
 from frontend.templatetags.tristep import error_texts
 
 
-def moves() -> list[tuple[str, str, str]]:
-    """The buttons beside the steps: command, words, sign."""
+def moves(said: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """The buttons beside the steps: command, words, sign. `said` are the words of the script."""
     return [
-        ("previous", _("Previous step"), "↑"),
-        ("next", _("Next step"), "↓"),
+        ("previous", said["key_previous"], "↑"),
+        ("next", said["key_next"], "↓"),
         ("previous_disagreement", _("Previous disagreement (Shift+d)"), "⤒"),
         ("next_disagreement", _("Next disagreement (d)"), "⤓"),
     ]
@@ -37,7 +39,7 @@ def state(*, row: Adjudication, reader: User, shown: SideBySide) -> dict[str, An
         "steps": [_step(item, item.step) for item in shown.steps if item.step is not None],
         "outcome": _said(shown.outcome),
         "keys": keymap.case_table(reader.keymap),
-        "words": words(),
+        "words": words(row.project.of_kind),
     }
 
 
@@ -72,10 +74,11 @@ def stored(decision: Decision | None, errors: Iterable[NumberedError]) -> dict[s
     }
 
 
-def words() -> dict[str, str]:
-    """Every word that the script shows, translated. {…} is filled in by the script."""
-    return {
-        "step": _("Step {n}"),
+def words(kind: ProjectKind) -> dict[str, str]:
+    """Every word that the script shows, translated; {…} is filled in by the script. Steps are called what
+    they are in a kind of project."""
+    said = {
+        "step": step_title("{n}", kind),
         "outcome": _("Outcome"),
         "progress": _("{done} of {all}"),
         "saving": _("saving…"),
@@ -117,6 +120,7 @@ def words() -> dict[str, str]:
         "key_outcome_zero": _("Outcome 0"),
         "key_outcome_minus": _("Outcome −1"),
         "key_clear": _("Take the decision back"),
+        "focused": _("Focused step"),
         "key_next": _("Next step"),
         "key_previous": _("Previous step"),
         "key_next_disagreement": _("Next disagreement"),
@@ -132,4 +136,20 @@ def words() -> dict[str, str]:
         "key_help": _("This list of keys"),
         "key_palette": _("Go to a page, a project or a trajectory, or search"),
         "key_escape": _("From a field back to the step"),
+    }
+    return said | _words_of_options() if kind.has(Feature.PAIRS) else said
+
+
+def _words_of_options() -> dict[str, str]:
+    """What is said otherwise where the steps are alternatives."""
+    return {
+        "focused": _("Focused option"),
+        "key_plus": _("+1 for this option, and on to the next disagreement"),
+        "key_zero": _("0 for this option, and on to the next disagreement"),
+        "key_minus": _("−1 for this option, and on to the next disagreement"),
+        "key_next": _("Next option"),
+        "key_previous": _("Previous option"),
+        "key_expand": _("Unfold this option and its long texts"),
+        "key_raw": _("This option exactly as it came"),
+        "key_escape": _("From a field back to the option"),
     }

@@ -81,7 +81,7 @@ def _page(
     steps = [item.step for item in shown.steps if item.step is not None]
     threads = threads_of(talk)
     first = min((index for index in threads["spoken"] if index is not None), default=None)
-    read = run(request, shown.transcript, steps, first=first)
+    read = run(request, shown.transcript, steps, opened.project.of_kind, first=first)
     return opened.render(
         "cases/discussions/part.html" if is_part(request) else "cases/discussions/discussion.html",
         "work",

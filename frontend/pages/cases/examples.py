@@ -32,7 +32,12 @@ def mark(request: HttpRequest, pk: int) -> HttpResponse:
     opened = page_of(request, case.project)
     policies.require(opened.user, "example.mark", case)
     steps = Step.objects.filter(trajectory=case.trajectory_id).order_by("ordinal")
-    form = ExampleForm(request.POST or None, steps=list(steps), initial={"step": request.GET.get("step", "")})
+    form = ExampleForm(
+        request.POST or None,
+        steps=list(steps),
+        kind=case.project.of_kind,
+        initial={"step": request.GET.get("step", "")},
+    )
     refusal, status = "", 200
     if request.method == "POST" and form.is_valid():
         part = form.cleaned_data["step"]

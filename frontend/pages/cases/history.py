@@ -16,8 +16,10 @@ from annotation import policies
 from annotation.core.bounds import MAX_INT
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
+from annotation.core.kinds import ProjectKind
 from annotation.core.text import unescape
 from annotation.core.vocabulary import AdjudicationState, AssignmentState, Role
+from annotation.language import translated
 from annotation.models import Adjudication, Assignment, Step, Trajectory
 from annotation.policies.rechecks import not_closed
 from annotation.reports.cases.history_entries import HistoryEntry, Place
@@ -29,6 +31,7 @@ from frontend.rendering.history_text import details, sentence
 from frontend.rendering.identity import title_of
 from frontend.rendering.jinja import Macros
 from frontend.rendering.run_parts import place_of
+from frontend.rendering.step_names import step_inside, step_title
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import mark
 
@@ -69,11 +72,10 @@ def _asks(opened: ProjectPage, row: Trajectory) -> bool:
     return sees and noted_reads.costs_the_claim(actor=opened.user, trajectory=row)
 
 
-def _columns(*, of_one: bool) -> list[Column]:
+def _columns(kind: ProjectKind, *, of_one: bool) -> list[Column]:
     def about(entry: HistoryEntry) -> str:
         if entry.number:
-            step = _("Step %(number)s") % {"number": entry.number}
-            return cells.link(step, f"?step={entry.message_index}")
+            return cells.link(step_title(entry.number, kind), f"?step={entry.message_index}")
         return _("Outcome") if entry.about == OUTCOME else cells.soft(_("the whole trajectory"))
 
     def what(entry: HistoryEntry) -> str:
@@ -122,15 +124,16 @@ def _list(opened: ProjectPage, row: Trajectory, steps: list[Step], *, asks: bool
             _("Labels are hidden: once you have seen them, you can no longer claim this trajectory."),
             act(request, _("Show the history"), request.get_full_path(), look=""),
         )
-    choices = [
-        (str(step.message_index), _("Step %(number)s") % {"number": step.ordinal + 1}) for step in steps
-    ]
+    kind = opened.project.of_kind
+    choices = [(str(step.message_index), step_title(step.ordinal + 1, kind)) for step in steps]
     return ListPage(
         request,
-        _columns(of_one=_asked(request) in dict(choices)),
+        _columns(kind, of_one=_asked(request) in dict(choices)),
         rows,
         empty,
-        filters=[] if asks else [Filter("step", _("Step"), [*choices, (OUTCOME, _("Outcome"))])],
+        filters=[]
+        if asks
+        else [Filter("step", translated(kind.names.one), [*choices, (OUTCOME, _("Outcome"))])],
         file=f"history-{row.pk}",
         in_file=HISTORY_CSV_COLUMNS,
     )
@@ -149,9 +152,9 @@ def history(request: HttpRequest, pk: int) -> HttpResponseBase:
     step = next((step for step in steps if str(step.message_index) == _asked(request)), None)
     title, actions = _("History"), []
     if step is not None:
-        title = _("History of step %(number)s") % {"number": step.ordinal + 1}
+        title = _("History of %(step)s") % {"step": step_inside(step.ordinal + 1, opened.project.of_kind)}
         there = f"{back}{place_of(step.message_index)}"
-        actions = [cells.link(_("Read the step"), there, "button")] if back else []
+        actions = [cells.link(_("Read it there"), there, "button")] if back else []
     elif _asked(request) == OUTCOME:
         title = _("History of the outcome")
     everything = _("All events, oldest first. Nothing here can be changed.")

@@ -23,12 +23,13 @@ from frontend.pages.shared.common import person, whole_number
 from frontend.pages.shared.list_page import Empty, ListPage, act, show_site
 from frontend.rendering.identity import short_identity
 from frontend.rendering.run_parts import place_of
+from frontend.rendering.step_names import step_inside
 from frontend.rendering.tables import Column, at, cells
 
 STEP_SENTENCES: Final = {
-    NoticeKind.COMMENT: gettext_lazy("%(who)s commented on step %(n)d."),
-    NoticeKind.MENTION: gettext_lazy("%(who)s mentioned you at step %(n)d."),
-    NoticeKind.REVISION: gettext_lazy("%(who)s changed their mind about step %(n)d."),
+    NoticeKind.COMMENT: gettext_lazy("%(who)s commented on %(step)s."),
+    NoticeKind.MENTION: gettext_lazy("%(who)s mentioned you at %(step)s."),
+    NoticeKind.REVISION: gettext_lazy("%(who)s changed their mind about %(step)s."),
 }
 OUTCOME_SENTENCES: Final = {
     NoticeKind.COMMENT: gettext_lazy("%(who)s commented on the outcome."),
@@ -48,7 +49,7 @@ NOTICE_SENTENCES: Final = {
     NoticeKind.LOOK_AGAIN: gettext_lazy(
         "The guidelines changed: you are asked to look at a trajectory of yours again."
     ),
-    NoticeKind.REMARK: gettext_lazy("An annotator asks an admin to look at a step."),
+    NoticeKind.REMARK: gettext_lazy("An annotator asks an admin to look at a trajectory."),
     NoticeKind.CORRECTED: gettext_lazy("An audit corrected labels of a trajectory of yours."),
     NoticeKind.ANSWERED: gettext_lazy("An admin has answered your remark."),
 }
@@ -67,7 +68,7 @@ def _sentence(row: Any, speaker: Speaker | None) -> str:
         who = _("The adjudicator") if speaker.voice is Voice.ADJUDICATOR else _("An admin")
     if row.ordinal is None:
         return OUTCOME_SENTENCES[kind] % {"who": who}
-    return STEP_SENTENCES[kind] % {"who": who, "n": row.ordinal + 1}
+    return STEP_SENTENCES[kind] % {"who": who, "step": step_inside(row.ordinal + 1, row.project.of_kind)}
 
 
 def _new(row: Any) -> int:

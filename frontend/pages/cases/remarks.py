@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid
+from annotation.core.kinds import ProjectKind
 from annotation.core.text import unescape
 from annotation.language import translated
 from annotation.models import AdminRemark, Assignment
@@ -28,7 +29,7 @@ WITH = ("project", "assignment__annotator", "assignment__trajectory", "step", "c
 SHOWN = 200
 
 
-def _columns() -> list[Column]:
+def _columns(kind: ProjectKind) -> list[Column]:
     def said(row: AdminRemark) -> str:
         text = cells.content(truncatechars(unescape(row.text), SHOWN))
         answer = cells.soft(truncatechars(unescape(row.answer), SHOWN)) if row.answer else ""
@@ -48,7 +49,7 @@ def _columns() -> list[Column]:
             ),
             look="record",
         ),
-        Column("", _("Step"), lambda row: row.step and row.step.ordinal + 1, look="number"),
+        Column("", translated(kind.names.one), lambda row: row.step and row.step.ordinal + 1, look="number"),
         Column("", _("Remark"), cell=said, look="main"),
         Column("", _("Annotator"), "assignment.annotator"),
         Column("", _("Time"), "created_at"),
@@ -67,10 +68,10 @@ def remarks(request: HttpRequest, slug: str) -> HttpResponseBase:
         return rows.filter(**of_state.get(filters["state"], {})).select_related(*WITH)
 
     states = (("open", _("open")), ("closed", _("closed")), ("all", _("all")))
-    text = _("Annotators ask you to look at a step from the menu of a message on the workbench.")
+    text = _("Annotators ask you to look at something from the menu of a message on the workbench.")
     listed = ListPage(
         request,
-        _columns(),
+        _columns(opened.project.of_kind),
         asked,
         Empty(_("No remarks"), text),
         filters=[Filter("state", _("State"), states, default="open")],

@@ -90,7 +90,7 @@ def _read(
         differing=" ".join(map(str, found.differing)) if row is not None else "",
         step_template="frontend/evaluation/predicted_step.html",
         strip=run_strip(found.transcript, steps, {index: one.released for index, one in items.items()}),
-        **run(opened.request, found.transcript, steps),
+        **run(opened.request, found.transcript, steps, opened.project.of_kind),
         **beside(found.transcript),
         may_open=found.trajectory is not None and opened.may("trajectory.list"),
     )

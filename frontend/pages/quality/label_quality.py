@@ -22,6 +22,7 @@ from frontend.forms.label_audits import BeginForm, MoreForm, WishedForm
 from frontend.pages.shared.columns import record_column
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.figure_cells import figure_column
+from frontend.rendering.step_names import step_title
 from frontend.rendering.tables import Column, Table, at
 from frontend.templatetags.tristep import origin_name
 
@@ -71,12 +72,14 @@ def _corrections(opened: ProjectPage, found: label_audit.AuditReport) -> Table:
     def record(row: AuditRuling) -> str:
         return at("trajectory", opened.project.slug, row.audited.trajectory_id)
 
+    kind = opened.project.of_kind
+
     def step(row: AuditRuling) -> str:
-        return _("Outcome") if row.step is None else _("Step %(number)d") % {"number": row.step.ordinal + 1}
+        return _("Outcome") if row.step is None else step_title(row.step.ordinal + 1, kind)
 
     columns = [
         record_column(record, "audited.trajectory"),
-        Column("step", _("Step"), step),
+        Column("step", translated(kind.names.one), step),
         Column("before", _("Before"), cell=lambda row: SIGNS[row.before]),
         Column("value", _("Corrected"), cell=lambda row: SIGNS[row.value]),
         Column("note", _("Why")),

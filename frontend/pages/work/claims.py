@@ -41,12 +41,12 @@ def _claims(opened: ProjectPage, rows: QuerySet[Any], tabs: Tabs) -> ListPage:
     def progress(row: Any) -> str:
         all_steps = row.trajectory.step_count
         words = _("%(done)d of %(count)d") % {"done": row.done, "count": all_steps}
-        return cells.progress(row.done, all_steps, words, _("Steps labelled"))
+        return cells.progress(row.done, all_steps, words, _("Labelled"))
 
     columns = _columns(
         opened,
         person_column("annotator", _("Annotator")),
-        Column("done", _("Steps labelled"), cell=progress, sort="done"),
+        Column("done", _("Labelled"), cell=progress, sort="done"),
         Column("steps", value="trajectory.step_count"),
         Column("claimed_at", _("Claimed"), sort="claimed_at"),
         Column("last_used_at", _("Last used"), cell=used, sort="last_used_at"),

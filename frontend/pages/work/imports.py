@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import policies
 from annotation.core.errors import Invalid, TristepError
+from annotation.core.kinds import ProjectKind
 from annotation.core.label_files import LABEL_FORMAT
 from annotation.core.vocabulary import ImportState
 from annotation.language import translated
@@ -56,7 +57,7 @@ def state_column() -> Column:
     return Column("state", _("State"), cell=state, sort="state")
 
 
-def _columns(slug: str) -> list[Column]:
+def _columns(slug: str, kind: ProjectKind) -> list[Column]:
     def file(row: ImportFile) -> str:
         return cells.link(row.filename, at("import-detail", slug, row.pk))
 
@@ -66,7 +67,7 @@ def _columns(slug: str) -> list[Column]:
         state_column(),
         Column("errors", value="error_count"),
         Column("new", _("New"), "created_count", look="number"),
-        Column("steps", _("Steps"), "step_count", look="number"),
+        Column("steps", translated(kind.names.many), "step_count", look="number"),
         Column("received", _("Time"), "created_at", sort="-created_at"),
     ]
 
@@ -77,7 +78,7 @@ def _page(opened: ProjectPage, form: ImportForm) -> HttpResponseBase:
         _("Choose a file of agent logs: AgentProcessBench records, or plain chat messages."),
     )
     listed = rows(opened).exclude(format=LABEL_FORMAT).defer("errors")
-    columns = _columns(opened.project.slug)
+    columns = _columns(opened.project.slug, opened.project.of_kind)
     previews_ = rows(opened).filter(state=ImportState.UPLOADED).count()
     return show(
         opened,

@@ -92,7 +92,7 @@ def _columns(request: HttpRequest, tab: str) -> list[Column]:
     def progress(row: Any) -> str:
         all_steps = row.trajectory.step_count
         words = _("%(done)d of %(count)d") % {"done": row.done, "count": all_steps}
-        return cells.progress(row.done, all_steps, words, _("Steps labelled"))
+        return cells.progress(row.done, all_steps, words, _("Labelled"))
 
     def acts(row: Any) -> str:
         of = short_identity(row.trajectory.record_id)
@@ -108,7 +108,7 @@ def _columns(request: HttpRequest, tab: str) -> list[Column]:
     return [
         Column("record_id", _("Trajectory"), "trajectory.record_id", record, "main"),
         subset_column(),
-        Column("done", _("Steps labelled"), cell=progress, sort="done"),
+        Column("done", _("Labelled"), cell=progress, sort="done"),
         Column("steps", value="trajectory.step_count"),
         Column(time, str(title), sort=f"-{time}"),
         Column("", _("Actions"), cell=acts, look="actions"),

@@ -10,6 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotation import policies
+from annotation.core.kinds import ProjectKind
 from annotation.core.vocabulary import SIGNS
 from annotation.language import translated
 from annotation.models import Assignment
@@ -18,6 +19,7 @@ from annotation.services import noted_reads
 from frontend.pages.shared.common import page_of, person
 from frontend.pages.shared.list_page import Empty, ListPage, show
 from frontend.rendering.identity import short_identity
+from frontend.rendering.step_names import step_title
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import origin_name, reason_title
 
@@ -33,7 +35,7 @@ def own_consensus(request: HttpRequest, pk: int) -> HttpResponseBase:
     found = noted_reads.own_consensus(actor=user, assignment=assignment)
     listed = ListPage(
         request,
-        _columns(),
+        _columns(opened.project.of_kind),
         list(found.lines),
         Empty(_("No consensus is shown"), translated(found.why_not)),
         file="consensus" if found.lines else "",
@@ -48,16 +50,16 @@ def own_consensus(request: HttpRequest, pk: int) -> HttpResponseBase:
     )
 
 
-def _columns() -> list[Column]:
+def _columns(kind: ProjectKind) -> list[Column]:
     def step(line: OwnLine) -> str:
-        return _("Outcome") if line.number is None else _("Step %(number)d") % {"number": line.number}
+        return _("Outcome") if line.number is None else step_title(line.number, kind)
 
     def differs(line: OwnLine) -> str:
         sign = SIGNS[line.consensus]
         return sign if line.same else cells.badge(sign, "badge--warn")
 
     return [
-        Column("step", _("Step"), step, look="main"),
+        Column("step", translated(kind.names.one), step, look="main"),
         Column("own", _("Your label"), cell=lambda line: "" if line.own is None else SIGNS[line.own]),
         Column("consensus", _("Consensus"), cell=differs),
         Column("kind", _("Origin"), cell=lambda line: origin_name(line.kind)),

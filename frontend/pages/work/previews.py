@@ -102,7 +102,7 @@ def _trajectory(opened: ProjectPage, row: ImportFile, draft: TrajectoryDraft) ->
         else "",
         "trajectory": Previewed(opened.project.slug, row.pk, _Named(row.target.name), model, len(steps)),
         "step_template": "frontend/work/preview_step.html",
-        **run(opened.request, read, steps),
+        **run(opened.request, read, steps, opened.project.of_kind),
         **beside(read),
     }
 

@@ -10,6 +10,7 @@ from django.http import HttpRequest, JsonResponse
 
 from annotation.core import guidelines
 from annotation.core.bounds import MAX_INT
+from annotation.core.kinds import ProjectKind
 from annotation.models import Guideline, Project, Step, Trajectory
 from annotation.reports.shared.transcripts import Transcript, own_question
 from frontend.rendering import markdown
@@ -37,13 +38,19 @@ def finds(request: HttpRequest, read: Transcript, steps: Sequence[Step]) -> Json
 
 
 def run(
-    request: HttpRequest, read: Transcript, steps: Sequence[Step], *, first: int | None = None
+    request: HttpRequest,
+    read: Transcript,
+    steps: Sequence[Step],
+    kind: ProjectKind,
+    *,
+    first: int | None = None,
 ) -> dict[str, Any]:
-    """The part of a run that a page draws: with the message `?at=` asks for, else with `first`."""
+    """The part of a run that a page draws: with the message `?at=` asks for, else with `first`. `kind` is
+    that of its project."""
     asked = request.GET.get("at", "")
     at = min(int(asked), MAX_INT) if asked.isascii() and asked.isdecimal() and len(asked) < 12 else first
     parts = parts_of(read, at)
-    return {"parts": parts, "run": lay_out(read, steps, parts)}
+    return {"parts": parts, "run": lay_out(read, steps, parts, kind=kind)}
 
 
 def reading(trajectory: Trajectory, read: Transcript, parts: RunParts) -> dict[str, Any]:

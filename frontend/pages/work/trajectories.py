@@ -16,8 +16,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import policies
+from annotation.core.kinds import ProjectKind
 from annotation.core.text import unescape
 from annotation.core.vocabulary import SIGNS, VALUE_NAMES, Role, TrajectoryState
+from annotation.language import translated
 from annotation.models import Subset, Tag, Trajectory
 from annotation.models.data import with_trajectories
 from annotation.reports.cases import side_by_side
@@ -72,7 +74,7 @@ def _listed(opened: ProjectPage, rows: list[Trajectory], *, labels: bool) -> lis
     ]
 
 
-def _columns(slug: str, *, labels: bool) -> list[Column]:
+def _columns(slug: str, kind: ProjectKind, *, labels: bool) -> list[Column]:
     def question(one: ListedTrajectory) -> str:
         beginning: str = one.row.beginning  # type: ignore[attr-defined]
         shown = truncatechars(escape_control_chars(unescape(beginning)), SHOWN_OF_QUESTION[labels])
@@ -93,7 +95,13 @@ def _columns(slug: str, *, labels: bool) -> list[Column]:
         subset_column("row.subset.name"),
         Column("task", value="row.task.key"),
         Column("policy_model", _("Policy model"), "row.policy_model", look="slug", sort="model"),
-        Column("steps", _("Steps"), "row.step_count", look="number", sort="-steps"),
+        Column(
+            "steps",
+            translated(kind.names.many),
+            "row.step_count",
+            look="number",
+            sort="-steps",
+        ),
         Column("state", _("State"), "row.shown_state", state, sort="state"),
         Column(
             "annotators",
@@ -147,7 +155,7 @@ def _list(opened: ProjectPage) -> ListPage:
     models = everything.order_by("policy_model").values_list("policy_model", flat=True).distinct()
     return ListPage(
         request,
-        _columns(project.slug, labels=labels),
+        _columns(project.slug, project.of_kind, labels=labels),
         rows,
         Empty(
             _("No trajectories yet"),
@@ -224,7 +232,7 @@ def _strip(said: report.TrajectoryLabels) -> tuple[Any, str]:
     cells_ = [cell for _index, cell in said.steps]
     runs = [(word, len(list(same))) for word, same in groupby(map(_word, cells_))]
     steps = ", ".join(f"{word} × {count}" if count > 1 else word for word, count in runs)
-    words = _("Steps: %(steps)s. Outcome: %(outcome)s.")
+    words = _("Labels: %(steps)s. Outcome: %(outcome)s.")
     drawn = strip([_kind(cell) for cell in cells_], _kind(said.outcome))
     return drawn, words % {"steps": steps, "outcome": _word(said.outcome)}
 
@@ -291,6 +299,6 @@ def laid_out(request: HttpRequest, shown: side_by_side.SideBySide) -> dict[str, 
         "trajectory": shown.trajectory,
         "items": items,
         "strip": run_strip(shown.transcript, steps, {index: item.consensus for index, item in items.items()}),
-        **run(request, shown.transcript, steps),
+        **run(request, shown.transcript, steps, shown.trajectory.project.of_kind),
         **beside(shown.transcript),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +15,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import policies
 from annotation.core import keymap
+from annotation.core.kinds import STEPS, Feature, ProjectKind
 from annotation.core.vocabulary import REASON_CODES, SuggestionPolicy
 from annotation.models import Assignment, Trajectory
 from annotation.reports.judging.suggestions import has_judges
@@ -24,7 +27,10 @@ from annotation.reports.work.workbench import Workbench
 from annotation.reports.work.workbench import workbench as workbench_report
 from frontend.pages.shared.common import image_response, page_of, person
 from frontend.pages.work.reading import finds, guidelines_shown, is_part, pinned_question, reading, run
+from frontend.rendering.run_parts import RunParts
 from frontend.rendering.run_strip import run_strip
+from frontend.rendering.step_names import step_inside, step_title
+from frontend.rendering.transcript import RenderedMessage
 
 UNSAID = {**label_json(-1, None), "after_user_turn": False}
 """What the script takes for granted of a step."""
@@ -45,7 +51,9 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("frontend:workbench-guidelines", pk)
     if (answer := finds(request, bench.transcript, bench.steps)) is not None:
         return answer
-    shown = run(request, bench.transcript, bench.steps, first=bench.first_unlabelled)
+    shown = run(request, bench.transcript, bench.steps, opened.project.of_kind, first=bench.first_unlabelled)
+    if opened.project.of_kind.has(Feature.PAIRS):
+        shown["run"] = _arranged(shown["run"], bench.order)
     if is_part(request):
         return opened.render("workbench/part.html", "work", trajectory=assignment.trajectory, **shown)
     return opened.render(
@@ -57,7 +65,7 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
         remarks=assignment.remarks.select_related("step").order_by("pk"),
         steps=bench.steps,
         **guidelines_shown(bench.guidelines),
-        state=_state(bench),
+        state=_state(bench, shown["parts"]),
         suggestions=_offers_suggestions(bench),
         strip=run_strip(bench.transcript, bench.steps),
         nav=None,
@@ -86,14 +94,26 @@ def _offers_suggestions(bench: Workbench) -> bool:
     return policy not in sealed and has_judges(bench.assignment.project)
 
 
-def _state(bench: Workbench) -> dict[str, Any]:
+def _arranged(messages: list[RenderedMessage], order: Sequence[int]) -> list[RenderedMessage]:
+    """The history, and then the alternatives in the order in which they are shown."""
+    place = {index: at for at, index in enumerate(order)}
+    return sorted(messages, key=lambda message: place.get(message.index, -1))
+
+
+def _state(bench: Workbench, parts: RunParts) -> dict[str, Any]:
     """The initial state of the script: the labels, where to send them, and the words it shows.
 
-    Of a step only what is said of it: a trajectory may have thousands, and of most nothing is said.
+    Of a step only what is said of it: a trajectory may have thousands, and of most nothing is said. Steps
+    come as they stand on the page: by parts, where a run is drawn in parts, and in each as they are shown.
     """
+    steps = bench.state["steps"]
+    if parts.several:
+        starts = [part.start for part in parts.parts]
+        steps = sorted(steps, key=lambda step: bisect_right(starts, step["message_index"]))
     return {
         **bench.state,
-        "steps": [_said(step) for step in bench.state["steps"]],
+        "steps": [_said(step, at) for at, step in enumerate(steps)],
+        "preset": bench.preset,
         "open": bench.open,
         "user": bench.assignment.annotator_id,
         "assignment": bench.assignment.pk,
@@ -114,19 +134,21 @@ def _state(bench: Workbench) -> dict[str, Any]:
         "suggestions": bench.access.suggestions,
         "keys": keymap.table(bench.assignment.annotator.keymap, bench.assignment.project.of_kind),
         "reasons": [{"code": one.code, "value": one.value, "title": _(one.title)} for one in REASON_CODES],
-        "words": words(),
+        "words": words(bench.assignment.project.of_kind),
     }
 
 
-def _said(step: dict[str, Any]) -> dict[str, Any]:
-    taken = {**UNSAID, "ordinal": step["ordinal"]}  # steps come in order
+def _said(step: dict[str, Any], at: int) -> dict[str, Any]:
+    taken = {**UNSAID, "ordinal": at}
     return {name: value for name, value in step.items() if taken.get(name, ...) != value}
 
 
-def words() -> dict[str, str]:
-    """Every word the script shows, translated. {…} is filled in by the script."""
-    return {
-        "step": _("Step {n}"),
+def words(kind: ProjectKind = STEPS) -> dict[str, str]:
+    """Every word the script shows, translated; {…} is filled in by the script. Steps are called what they are
+    in a kind of project."""
+    title, inside = step_title("{n}", kind), step_inside("{n}", kind)
+    said = {
+        "step": title,
         "outcome": _("Outcome"),
         "progress": _("{done} of {all}"),
         "no_label": _("no label"),
@@ -146,7 +168,7 @@ def words() -> dict[str, str]:
         "tooltip": _("{name} ({key})"),
         "no_reason": _("Reason…"),
         "reason_is": _("Reason: {reason}"),
-        "reasons_title": _("Reason for {value} of step {n}"),
+        "reasons_title": _("Reason for {value} of {step}").replace("{step}", inside),
         "reasons_none": _("No reason"),
         "reasons_label_first": _("Label a step first; then say why."),
         "unsure": _("unsure"),
@@ -180,7 +202,7 @@ def words() -> dict[str, str]:
         "nothing_to_undo": _("Nothing to undo."),
         "undone": _("Undone."),
         "confirmed_n": _("{n} confirmed."),
-        "missing_step": _("Step {n} has no label yet."),
+        "missing_step": _("{step} has no label yet.").format(step=title),
         "missing_confirm": _("The proposal of step {n} is not confirmed yet."),
         "missing_outcome": _("The outcome is not set yet."),
         "missing_rest": _("Also missing: {list}."),
@@ -206,6 +228,8 @@ def words() -> dict[str, str]:
         "key_outcome_plus": _("Outcome +1"),
         "key_outcome_zero": _("Outcome 0"),
         "key_outcome_minus": _("Outcome −1"),
+        "focused": _("Focused step"),
+        "key_drop": _("Not fit: outcome −1, to be dropped"),
         "key_next": _("Next step"),
         "key_previous": _("Previous step"),
         "key_trajectory_next": _("My trajectory after this one"),
@@ -217,7 +241,7 @@ def words() -> dict[str, str]:
         "key_flag": _("Flag"),
         "key_note": _("Write a note"),
         "suggestions": _("Suggestions"),
-        "suggestions_step": _("Suggestions for step {n}"),
+        "suggestions_step": _("Suggestions for {step}").format(step=inside),
         "suggestions_outcome": _("Suggestions for the outcome"),
         "suggestions_seen": _("seen suggestions"),
         "no_suggestion": _("no suggestion"),
@@ -240,4 +264,28 @@ def words() -> dict[str, str]:
         "key_help": _("Show this list of keys"),
         "key_palette": _("Go to a page, a project or a trajectory, or search"),
         "key_escape": _("Leave a field, a dialog or an open question. Nothing is lost."),
+    }
+    return said | _words_of_options() if kind.has(Feature.PAIRS) else said
+
+
+def _words_of_options() -> dict[str, str]:
+    """What is said otherwise where the steps are alternatives."""
+    return {
+        "nothing_left": _("Every option has a label."),
+        "reasons_label_first": _("Label an option first; then say why."),
+        "suggestions_label_first": _("Label this option first."),
+        "focused": _("Focused option"),
+        "key_plus": _("+1 for the focused option, and on to the next"),
+        "key_zero": _("0 for the focused option, and on to the next"),
+        "key_minus": _("−1 for the focused option, and on to the next"),
+        "key_next": _("Next option"),
+        "key_previous": _("Previous option"),
+        "key_next_unlabelled": _("Next option without a label"),
+        "key_suggestions": _("Show what judges suggest for this option"),
+        "key_expand": _("Show long texts of this option in full"),
+        "key_raw": _("Show the raw option"),
+        "key_submit": _("Submit, with the outcome that is on the screen"),
+        "outcome_1": _("+1, fit for use"),
+        "outcome_0": _("0, unsure"),
+        "outcome_-1": _("−1, to be dropped"),
     }

@@ -15,7 +15,7 @@
 /** @typedef {{id: Action, group: Group, keys: readonly Key[]}} Binding */
 /**
  * @typedef {"plus" | "zero" | "minus" | "confirm" | "clear" | "root" | "outcome_plus" | "outcome_zero"
- *   | "outcome_minus" | "next" | "previous" | "trajectory_next" | "trajectory_previous" | "next_unlabelled"
+ *   | "outcome_minus" | "drop" | "next" | "previous" | "trajectory_next" | "trajectory_previous" | "next_unlabelled"
  *   | "unsure" | "flag" | "note" | "expand" | "undo" | "redo" | "guidelines" | "submit" | "help" | "raw"
  *   | "search" | "reason" | "closes_corrected" | "closes_independent" | "suggestions"} Action
  */
@@ -70,7 +70,7 @@ export function makeKeys(bindings) {
       if (press.isComposing) return null;
       const found = bindings.find((binding) => binding.keys.some((key) => matches(key, press)));
       if (!found) return null;
-      if (found.id === "submit") return found.id;
+      if (found.id === "submit" && (press.ctrlKey || press.metaKey)) return found.id;
       if (where === "field") return null;
       if (where === "radio" && NATIVE_IN_RADIO.has(press.key)) return null;
       if (where === "control" && NATIVE_IN_CONTROL.has(press.key)) return null;

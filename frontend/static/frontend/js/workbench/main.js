@@ -47,12 +47,19 @@ const visibility = watchVisibility({
   visibleBottom,
 });
 
+/** Alternatives are named, for their places say nothing. */
+function drawBar() {
+  const state = store.get();
+  const named = state.rules.propagates === false;
+  drawMobileBar(state, named ? words("step", { n: view.numberOf(focused(state)) }) : "");
+}
+
 /** @param {import("./state/reducer.js").State} state */
 function draw(state) {
   view.draw(state);
   drawClosingReason(state);
   propagationNote.draw(state);
-  drawMobileBar(state);
+  drawBar();
   visibility.ask();
 }
 store.subscribe(draw); // before saving: a key is drawn first
@@ -222,7 +229,7 @@ whenPartsChange((added, removed) => {
   draw(store.get());
   steps.get(focused(store.get()))?.focus(true); // the list of steps has moved under it
 });
-followTouch({ store, step: (index) => steps.get(index)?.article, coveredTop });
+followTouch({ store, step: (index) => steps.get(index)?.article, coveredTop, draw: drawBar });
 draw(store.get());
 const led = window.location.hash.startsWith("#m"); // to a message, which the browser scrolls to
 if (store.get().focus > 0 && !led)

@@ -5,7 +5,7 @@
 
 import { csrfToken, newOpId, post, reasonOf } from "../lib/api.js";
 import { byRole, setText } from "../lib/dom.js";
-import { allMissing, firstMissing, oddity } from "./state/selectors.js";
+import { allMissing, firstMissing, oddity, presetOutcome } from "./state/selectors.js";
 
 /** @typedef {ReturnType<typeof makeSubmission>} Submission */
 
@@ -26,6 +26,9 @@ export function makeSubmission({ store, view, navigation, saving, reportTime, ur
   /** @type {string | null} what has been asked already */
   let asked = null;
 
+  /** The number of the step at a position, by which people name it. @param {number} position */
+  const numberAt = (position) => view.numberOf(store.get().steps[position]?.index ?? null);
+
   /** @param {number | "outcome"} first  what is missing */
   function goToMissing(first) {
     const others = allMissing(store.get()).filter((one) => one !== first);
@@ -34,10 +37,10 @@ export function makeSubmission({ store, view, navigation, saving, reportTime, ur
       view.outcome.radios[0]?.focus();
     } else {
       const proposed = store.get().results[first]?.proposal;
-      setText(box, words(proposed ? "missing_confirm" : "missing_step", { n: first + 1 }));
+      setText(box, words(proposed ? "missing_confirm" : "missing_step", { n: numberAt(first) }));
       navigation.go(first);
     }
-    const names = others.map((one) => (one === "outcome" ? words("outcome") : String(one + 1)));
+    const names = others.map((one) => (one === "outcome" ? words("outcome") : String(numberAt(one))));
     setText(rest, others.length ? words("missing_rest", { list: names.join(", ") }) : "");
   }
 
@@ -67,6 +70,8 @@ export function makeSubmission({ store, view, navigation, saving, reportTime, ur
       return;
     }
     if (asks()) return;
+    const preset = presetOutcome(store.get());
+    if (preset !== null) store.dispatch({ type: "value", key: "outcome", value: preset });
     await saving.saver.save();
     if (saving.saver.pending()) {
       setText(box, words("wait"));

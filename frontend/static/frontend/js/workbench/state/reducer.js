@@ -40,6 +40,7 @@ import { confirmable, labelAt, nextUnlabelled, stepToExplain } from "./selectors
  * @property {boolean} marksDirty
  * @property {number | null} last                      the step that was judged last, by message index
  * @property {boolean} unasked                         nobody wants to be asked about it
+ * @property {Value | null} preset                     the outcome that is shown while none is set
  */
 /**
  * @typedef {{type: "value", key: Key, value: Value | null}
@@ -59,7 +60,7 @@ import { confirmable, labelAt, nextUnlabelled, stepToExplain } from "./selectors
 const UNDO_DEPTH = 200;
 
 /**
- * @param {{open: boolean, rules: Rules, steps: any[], outcome: any, marks?: Marks}} page  what the page was sent
+ * @param {{open: boolean, rules: Rules, steps: any[], outcome: any, marks?: Marks, preset?: Value | null}} page  what the page was sent
  *   with; of a step only what is said of it
  * @returns {State}
  */
@@ -89,6 +90,7 @@ export function initialState(page) {
     marksDirty: false,
     last: null,
     unasked: false,
+    preset: page.preset ?? null,
   };
   const settled = settle(state, labels);
   const first = nextUnlabelled(settled, -1);
@@ -143,7 +145,7 @@ export function settle(state, labels) {
     const { value, source, root, root_pinned } = labels.get(index) ?? NO_LABEL;
     return { message_index: index, value, source, root, root_pinned, after_user_turn: afterUserTurn };
   });
-  const results = keepSame(state.results, resolve(inputs, state.rules));
+  const results = keepSame(state.results, inPlace(inputs, state.rules));
   const settled = new Map(labels);
   for (const { message_index: index, value, source, root, root_pinned } of results) {
     const label = settled.get(index) ?? NO_LABEL;
@@ -152,6 +154,17 @@ export function settle(state, labels) {
     }
   }
   return { ...state, labels: settled, results, seen: stillSeen(state, results) };
+}
+
+/**
+ * The rule's answers in the places of the steps: alternatives are shown in an order of chance, and the rule takes steps
+ * in theirs.
+ * @param {readonly import("./propagation_preview.js").StepInput[]} inputs
+ * @param {Rules} rules
+ */
+function inPlace(inputs, rules) {
+  if (rules.propagates !== false) return resolve(inputs, rules);
+  return inputs.flatMap((step) => resolve([step], rules));
 }
 
 /**

@@ -49,12 +49,21 @@ export function suggestionTarget(state, open) {
 }
 
 /**
+ * The outcome that stands on the screen although nobody has set it: it is submitted with, and no label before.
+ * @param {State} state
+ */
+export const presetOutcome = (state) => (state.open && labelAt(state, "outcome").value === null ? state.preset : null);
+
+/** @param {State} state */
+const lacksOutcome = (state) => labelAt(state, "outcome").value === null && presetOutcome(state) === null;
+
+/**
  * The first missing part of a submission: the first step without a label (by position), else the outcome, else null.
  * @param {State} state
  * @returns {number | "outcome" | null}
  */
 export function firstMissing(state) {
-  return nextUnlabelled(state, -1) ?? (labelAt(state, "outcome").value === null ? "outcome" : null);
+  return nextUnlabelled(state, -1) ?? (lacksOutcome(state) ? "outcome" : null);
 }
 
 /**
@@ -64,7 +73,7 @@ export function firstMissing(state) {
  */
 export function allMissing(state) {
   const steps = state.results.flatMap((step, position) => (step.value === null ? [position] : []));
-  return labelAt(state, "outcome").value === null ? [...steps, "outcome"] : steps;
+  return lacksOutcome(state) ? [...steps, "outcome"] : steps;
 }
 
 /**

@@ -31,12 +31,15 @@ sheet?.addEventListener("click", (event) => {
   if (event.target instanceof Element && event.target.closest("a")) unfold(false);
 });
 
-/** @param {State} state */
-export function drawMobileBar(state) {
+/**
+ * @param {State} state
+ * @param {string} name   of the focused step; "" where its place says enough
+ */
+export function drawMobileBar(state, name) {
   if (!narrow.matches) return;
   const index = focused(state);
   const { value } = labelAt(state, index);
-  setText(here, `${state.focus + 1} / ${state.steps.length}`);
+  setText(here, name || `${state.focus + 1} / ${state.steps.length}`);
   for (const button of values) {
     if (button instanceof HTMLElement)
       setAttribute(button, "aria-pressed", String(button.dataset.value === String(value)));
@@ -55,12 +58,13 @@ export function drawMobileBar(state) {
  * @param {import("../state/store.js").Store} options.store
  * @param {(index: number) => Element | undefined} options.step   by message index
  * @param {() => number} options.coveredTop    how many pixels of the window's top are covered
+ * @param {() => void} options.draw            the bar, as the state is
  */
-export function followTouch({ store, step, coveredTop }) {
+export function followTouch({ store, step, coveredTop, draw }) {
   let byTouch = false;
   document.addEventListener("pointerdown", (event) => (byTouch = event.pointerType === "touch"), { passive: true });
   document.addEventListener("keydown", () => (byTouch = false));
-  narrow.addEventListener("change", () => drawMobileBar(store.get()));
+  narrow.addEventListener("change", draw);
 
   /** The height in sight, in px; below 0: how far out of sight. @param {number} index */
   function visible(index) {

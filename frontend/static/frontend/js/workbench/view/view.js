@@ -9,9 +9,9 @@ import { drawStrip, hasStrip } from "../../lib/run_strip.js";
 import { nameCaps, nameShortcut } from "../help.js";
 import { makeRenderQueue } from "./render_queue.js";
 import { closedRun, isRoot } from "../state/propagation_preview.js";
-import { confirmable, focused, labelAt } from "../state/selectors.js";
+import { confirmable, focused, labelAt, presetOutcome } from "../state/selectors.js";
 import { drawLabel, makeRenderer } from "./step_renderer.js";
-import { letterOf, makeStepText } from "./step_text.js";
+import { kindOf, letterOf, makeStepText, signOf } from "./step_text.js";
 import { labelControls, stepView } from "./step_view.js";
 
 /** @typedef {import("../state/reducer.js").State} State */
@@ -34,7 +34,7 @@ const SHORTCUTS = {
  * @param {{
  *   words: Readonly<Record<string, string>>,
  *   reasons: readonly import("./step_renderer.js").Reason[],
- *   steps: readonly {message_index: number}[],
+ *   steps: readonly {message_index: number, ordinal?: number}[],
  *   rules: import("../state/propagation_preview.js").Rules,
  * }} page
  * @param {import("../keys.js").Keys} keys
@@ -48,7 +48,7 @@ export function makeView(page, keys) {
   nameKeys(outcome.radios, ["outcome_plus", "outcome_zero", "outcome_minus"], keys, words);
   const drawWhole = wholeView(words);
   /** @type {Map<number, number>} */
-  const numbers = new Map(page.steps.map(({ message_index: index }, i) => [index, i + 1]));
+  const numbers = new Map(page.steps.map(({ message_index: index, ordinal }, i) => [index, (ordinal ?? i) + 1]));
   /** The number of a step, from 1. @param {number | null} index */
   const numberOf = (index) => (index === null ? 0 : (numbers.get(index) ?? 0));
   const text = makeStepText(words, numberOf, page.rules.propagates !== false);
@@ -150,6 +150,23 @@ export function makeView(page, keys) {
     if (drawnOutcome?.label === label && drawnOutcome.problem === problem && drawnOutcome.open === open) return;
     drawnOutcome = { label, problem, open };
     drawLabel(outcome, label, open, problem, words);
+    drawPreset(state);
+  }
+
+  /** The outcome that is submitted with: set, or standing there beforehand. @param {State} state */
+  function drawPreset(state) {
+    const preset = presetOutcome(state);
+    const value = preset ?? labelAt(state, "outcome").value;
+    setAttribute(outcome.box, "data-proposed", preset === null ? "" : kindOf(preset));
+    for (const note of document.querySelectorAll('[data-role="preset"]')) {
+      if (note instanceof HTMLElement) note.hidden = preset === null;
+    }
+    for (const part of document.querySelectorAll('[data-role="submit-as"]')) {
+      setText(/** @type {HTMLElement} */ (part), value === null ? "" : words(`outcome_${value}`));
+    }
+    for (const part of document.querySelectorAll('[data-role="submit-sign"]')) {
+      setText(/** @type {HTMLElement} */ (part), signOf(value));
+    }
   }
 
   add(stepsIn([...document.querySelectorAll("[data-step]")]));
@@ -264,7 +281,10 @@ function wholeView(words) {
   return (state) => {
     const done = state.results.filter((result) => result.value !== null).length;
     setText(progress, words("progress", { done, all: state.results.length }));
-    if (hasStrip) drawStrip(state.results.map(({ value }) => letterOf(value)).join(""));
+    if (hasStrip) {
+      const stored = [...state.results].sort((one, other) => one.message_index - other.message_index);
+      drawStrip(stored.map(({ value }) => letterOf(value)).join(""));
+    }
     for (const button of marks) {
       const on = state.marks[button.dataset.action === "mark_broken" ? "broken" : "needs_discussion"];
       setAttribute(button, "aria-pressed", String(on));
