@@ -88,8 +88,10 @@ class Call:
 class RenderedMessage:
     """One message. `kind`: step, user, system, result or other. `answers`: the call a result belongs to.
 
-    `title`: what its step is called. `leading`: it stands before anybody has spoken. `failed`: a result that
-    says so. `cut`: it is too large to be drawn whole. `cost`: what the log says that a step took, in words.
+    `title`: what its step is called. `alternative`: a step that follows no other, and has no result.
+    `repeated`: a response that the log only repeats, and therefore no step. `leading`: it stands before
+    anybody has spoken. `failed`: a result that says so. `cut`: it is too large to be drawn whole. `cost`:
+    what the log says that a step took, in words.
     """
 
     index: int
@@ -100,6 +102,8 @@ class RenderedMessage:
     calls: list[Call]
     step: Step | None = None
     title: str = ""
+    alternative: bool = False
+    repeated: bool = False
     answers: AnsweredCall | None = None
     empty: bool = False
     leading: bool = False
@@ -109,7 +113,7 @@ class RenderedMessage:
 
     @property
     def earlier(self) -> bool:
-        """Whether it is a response that the log only repeats, and therefore no step."""
+        """Whether it is a response that is no step."""
         return self.role == EARLIER
 
     @property
@@ -185,6 +189,7 @@ class _Layout:
         only_leading: bool = False,
     ) -> None:
         self.of_kind = kind
+        self.has_alternatives = kind.has(Feature.PAIRS)
         self.transcript = transcript
         self.parts = parts
         self.offered = read_tools(transcript)
@@ -196,7 +201,7 @@ class _Layout:
     def run(self) -> list[RenderedMessage]:
         """The messages of the part, in order."""
         here, top = self.parts.here, []
-        alternatives = sorted(self.step_at) if self.of_kind.has(Feature.PAIRS) else ()
+        alternatives = sorted(self.step_at) if self.has_alternatives else ()
         self.differences = call_differences(self.transcript.messages, alternatives)
         caller, count = -1, 0
         for message in self.transcript.messages[: here.stop]:
@@ -259,7 +264,7 @@ class _Layout:
     def _twins(self, kind: str, message: Message) -> list[Twin | None]:
         """Of each call an earlier one that was the same."""
         step = self.step_at.get(message.index)
-        alternative = step is not None and self.of_kind.has(Feature.PAIRS)
+        alternative = step is not None and self.has_alternatives
         found = []
         for call in message.tool_calls:
             written = json.dumps(call.arguments, sort_keys=True) if call.parsed else call.arguments_raw
@@ -300,6 +305,8 @@ class _Layout:
             blocks=blocks,
             calls=calls,
             step=step,
+            alternative=kind == "step" and self.has_alternatives,
+            repeated=message.role == EARLIER and not self.has_alternatives,
             title=step_title(step.ordinal + 1, self.of_kind) if step else "",
             empty=not blocks and not message.tool_calls and not allowance.cut,
             failed=kind == "result" and (message.failed or structure.tells_error(message.content)),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from annotation.core.decisions.derive import Address, Derivation, Recipe
+from annotation.core.decisions.differences import call_differences
 from annotation.core.decisions.display import display_order
 from annotation.core.decisions.equality import history_digest
 from annotation.core.decisions.record import Decision, Option, OptionOrigin, decision_draft, option_digest
@@ -133,6 +134,24 @@ def test_response_of_a_history_is_shown_as_a_step_would_be() -> None:
     told = {"role": EARLIER, "content": '<tool_call>{"name": "f", "arguments": {}}</tool_call>'}
     assert [call.name for call in normalise([told])[0].tool_calls] == ["f"]
     assert normalise([{**says("A."), "role": EARLIER, "reasoning_content": "So."}])[0].thought == "So."
+
+
+def test_differences_between_two_options_are_the_names_of_arguments_that_are_other() -> None:
+    def differing(*options: dict[str, Any]) -> dict[int, list[tuple[bool, list[str]]]]:
+        found = call_differences(normalise(options), range(len(options)))
+        return {index: [(other, sorted(names)) for other, names in calls] for index, calls in found.items()}
+
+    bern = called("search", '{"to": "Bern", "day": 1, "stops": [1, 2]}')
+    assert differing(bern, called("search", '{"day": 1.0, "to": "Bern", "stops": [1, 2]}')) == {
+        0: [(False, ["day"])],
+        1: [(False, ["day"])],
+    }
+    fewer = differing(bern, called("search", '{"day": true, "to": "Bern"}'))
+    assert fewer == {0: [(False, ["day", "stops"])], 1: [(False, ["day", "stops"])]}
+    assert differing(bern, called("find", '{"to": "Bern"}')) == {0: [(True, [])], 1: [(True, [])]}
+    assert differing(bern, says("No train.")) == {0: [(True, [])], 1: []}
+    assert differing(bern, called("search", "{broken")) == {0: [(False, [])], 1: [(False, [])]}
+    assert differing(bern, bern, says("No train.")) == {}
 
 
 def test_key_stands_first_in_half_of_the_openings_and_stays_where_it_stands() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from annotation.core import keymap
 from annotation.core.errors import Invalid
+from annotation.core.kinds import DECISIONS
 
 
 def keys_of(action: str, changes: dict[str, str]) -> list[dict[str, object]]:
@@ -15,6 +16,13 @@ def keys_of(action: str, changes: dict[str, str]) -> list[dict[str, object]]:
 def test_keymap_with_nothing_changed_is_the_table_itself() -> None:
     assert keymap.table({}) == [row for row in keymap.BINDINGS if row["id"] != "drop"]
     assert keymap.checked({"flag": "f"}) == {}
+
+
+def test_keymap_of_alternatives_can_drop_the_item_and_submits_by_enter_alone() -> None:
+    rows = {row["id"]: row["keys"] for row in keymap.table({"flag": "d"}, DECISIONS)}
+    assert rows["submit"] == [{"key": "Enter"}, {"key": "Enter", "ctrl": True}]
+    assert rows["drop"] == [{"key": "f"}], "whoever had its key gives their own for it"
+    assert "confirm" not in rows
 
 
 def test_key_takes_its_shifted_ones_along_and_leaves_the_alternatives() -> None:
@@ -97,7 +105,7 @@ def test_no_stored_changes_give_two_actions_one_key() -> None:
 
 
 def test_keymap_never_has_the_same_key_twice() -> None:
-    rows = keymap.table(keymap.checked({"flag": "1", "plus": "f", "minus": "d", "note": "-"}))
+    rows = keymap.table(keymap.checked({"flag": "1", "plus": "f", "minus": "h", "note": "-"}))
     keys = [(k["key"], k.get("shift"), k.get("ctrl")) for row in rows for k in row["keys"]]
     assert len(set(keys)) == len(keys)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
+from annotation.core.decisions.display import display_order
 from annotation.core.errors import Conflict, Invalid
 from annotation.models import Judge, Label, PredictionSet
 from annotation.policies import OPERATOR
@@ -16,7 +18,7 @@ from annotation.services.release import verify, verify_export
 from tests import people
 from tests.callers import Caller
 from tests.commands.calling import fails
-from tests.fixtures.decisions import make_decisions_cast
+from tests.fixtures.decisions import import_decisions, make_decisions_cast
 from tests.fixtures.judges import URL, make_judge
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import change
@@ -199,6 +201,89 @@ def test_pages_of_decisions_leave_out_what_they_lack_and_say_what_labels_mean(br
     )
     assert state["rules"]["propagates"] is False
     assert not {"confirm", "root", "closes_corrected"} & {row["id"] for row in state["keys"]}
+    assert state["preset"] == 1 and state["outcome"]["value"] is None, "it stands there, and is no label"
+    assert state["words"]["missing_step"] == "Option {n} has no label yet."
+    assert not [page for page in (bench, pages["trajectory"]) if "Step 1" in page or "Option 1" not in page]
     case = people.open_case(cast.judith, cast.project.trajectories.get(state="disputed"))
     page = text(browse("judith").get(at("adjudication", case.pk)))
     assert "Where the error began" not in page and "Kind of error" in page
+    assert "Step 1" not in page and "Decision on option 1" in page
+
+
+def test_options_stand_in_an_order_of_each_person_and_keep_their_names_and_addresses(browse, cast, at, text):
+    import_decisions(cast.project, 12, subset="more")
+    orders = []
+    for user in (cast.cleo, cast.oscar):
+        people.make_member(cast.project, user, "annotator")
+        for _ in range(12):
+            claimed = people.claim(user, cast.project)
+            page = browse(user.username).get(at("workbench", claimed.pk))
+            state = page.context["state"]
+            order = display_order(
+                [3, 4],
+                seed=cast.project.recheck_seed,
+                item=claimed.trajectory.record_id,
+                person=user.pk,
+            )
+            assert [step["message_index"] for step in state["steps"]] == order
+            shown = re.findall(r'<h3 class="msg__role" id="h(\d)">Option (\d)<', text(page))
+            assert shown == [(str(index), str(index - 2)) for index in order]
+            assert [step.get("ordinal", at_) for at_, step in enumerate(state["steps"])] == [
+                index - 3 for index in order
+            ]
+            orders.append(order)
+            people.label_all(claimed, [1, -1], outcome=1)
+            people.label.submit(actor=user, assignment=claimed)
+    assert [3, 4] in orders and [4, 3] in orders
+
+
+def test_annotator_is_sent_what_differs_and_neither_key_origin_source_reason_nor_author(
+    browse, cast, at, text
+):
+    def option(value: str, key: int, hidden: str) -> dict:
+        function = {"name": "search", "arguments": json.dumps({"query": value, "<b>top</b>": 3})}
+        return {
+            "message": {"role": "assistant", "tool_calls": [{"type": "function", "function": function}]},
+            "key": key,
+            "origin": "written",
+            "source": {"author": f"canary-{hidden}-author"},
+            "reason": f"canary-{hidden}-reason",
+        }
+
+    people.import_records(
+        cast.project,
+        [
+            {
+                "format": "tristep-decision/1",
+                "question": "When?",
+                "history": [{"role": "user", "content": "When?"}],
+                "options": [option("<i>noon</i>", 1, "better"), option("night", -1, "worse")],
+                "category": "canary-category",
+                "about": {"note": "canary-about"},
+            }
+        ],
+        subset="other",
+        format="tristep_decision",
+    )
+    row = cast.project.trajectories.get(subset__name="other")
+    assert row.content.raw_bytes().decode().count("canary-") == 6
+    claimed = people.assign.claim_this(actor=cast.ann, trajectory=row)
+    client, api = browse("ann"), Caller(cast.ann)
+    bench = at("workbench", claimed.pk)
+    sent = {
+        url: text(client.get(url))
+        for url in (
+            bench,
+            f"{bench}?only=run",
+            f"{bench}?find=canary",
+            at("history", row.pk),
+            *(at("trajectory-message", row.pk, index) for index in (0, 1, 2)),
+            *(f"{at('trajectory-message', row.pk, index)}?as=markdown" for index in (1, 2)),
+        )
+    } | {url: text(api.get(url)) for url in (f"/assignments/{claimed.pk}/", f"/trajectories/{row.pk}/")}
+    for url, answer in sent.items():
+        assert "canary-" not in answer and "written" not in answer, url
+        assert '"key": 1' not in answer and '"key": -1' not in answer, url
+    page = sent[bench]
+    assert page.count('<code class="differs">query</code>') == 2 and "&lt;i&gt;noon&lt;/i&gt;" in page
+    assert "<code >&lt;b&gt;top&lt;/b&gt;</code>" in page, "what is the same is not marked"

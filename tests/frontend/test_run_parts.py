@@ -96,7 +96,7 @@ def test_part_knows_of_calls_made_before_it() -> None:
     _, messages = laid(read(steps(150)), at=250)
     twin = messages[0].calls[0].twin
     assert twin is not None
-    assert (twin.message_index, twin.step, twin.address) == (1, 1, "?at=1#m1")
+    assert (twin.message_index, twin.step, twin.address) == (1, "step 1", "?at=1#m1")
 
 
 def test_what_the_agent_was_told_is_there_with_every_part() -> None:

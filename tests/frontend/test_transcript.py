@@ -222,7 +222,7 @@ def test_call_that_is_the_same_again_says_where_it_was_made_first() -> None:
         [asks('{"a": 1, "b": 2}'), asks('{"b":2,"a":1}'), asks('{"a": 1}')], steps=(0, 1, 2)
     )
     assert (first.calls[0].twin, other.calls[0].twin) == (None, None)
-    assert again.calls[0].twin == transcript.Twin(0, 1, "#m0")
+    assert again.calls[0].twin == transcript.Twin(0, "step 1", "#m0")
 
 
 def test_result_that_tells_of_an_error_is_marked() -> None:

@@ -71,6 +71,18 @@ describe("keys", () => {
   });
 });
 
+describe("Enter alone, where it submits", () => {
+  const { actionOf: actionHere } = makeKeys([{ id: "submit", group: "rest", keys: [{ key: "Enter" }] }]);
+  for (const [where, action] of /** @type {const} */ ([
+    ["", "submit"],
+    ["radio", "submit"],
+    ["field", null],
+    ["control", null],
+  ])) {
+    test(`in ${where || "the run"}`, () => assert.equal(actionHere(typed({ key: "Enter" }), where), action));
+  }
+});
+
 describe("the table", () => {
   test("gives every key one meaning", () => {
     const all = BINDINGS.flatMap(({ keys }) => keys.map((key) => JSON.stringify([key.key, !!key.shift, !!key.ctrl])));

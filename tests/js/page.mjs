@@ -21,7 +21,7 @@ const BARE = {
 
 /**
  * @param {number} count
- * @param {{rules?: object, steps?: Record<number, object>, outcome?: object, open?: boolean}} [options]
+ * @param {{rules?: object, steps?: Record<number, object>, outcome?: object, open?: boolean, preset?: 1}} [options]
  */
 export const makeState = (count, options) => initialState(makePage(count, options));
 
@@ -30,7 +30,7 @@ export const makeState = (count, options) => initialState(makePage(count, option
  * @param {number} count
  * @param {Parameters<typeof makeState>[1]} [options]
  */
-export function makePage(count, { rules = {}, steps = {}, outcome = {}, open = true } = {}) {
+export function makePage(count, { rules = {}, steps = {}, outcome = {}, open = true, preset } = {}) {
   return {
     open,
     rules: { suspend_on_user_turn: false, carry_forward: false, ...rules },
@@ -42,6 +42,7 @@ export function makePage(count, { rules = {}, steps = {}, outcome = {}, open = t
       ...steps[2 * i + 2],
     })),
     outcome: { ...BARE, ...outcome },
+    preset,
   };
 }
 

@@ -10,16 +10,46 @@ import {
   focused,
   labelAt,
   nextUnlabelled,
+  presetOutcome,
   stepToExplain,
 } from "../../frontend/static/frontend/js/workbench/state/selectors.js";
-import { reduce } from "../../frontend/static/frontend/js/workbench/state/reducer.js";
-import { after, makeState, shown } from "./page.mjs";
+import { initialState, reduce } from "../../frontend/static/frontend/js/workbench/state/reducer.js";
+import { after, makePage, makeState, shown } from "./page.mjs";
 
 /** @typedef {import("../../frontend/static/frontend/js/workbench/state/reducer.js").Action} Action */
 /** @param {number | "outcome"} key @param {any} value @returns {Action} */
 const press = (key, value) => ({ type: "value", key, value });
 /** @param {number} index @returns {Action} */
 const seen = (index) => ({ type: "seen", index });
+
+describe("alternatives", () => {
+  const rules = { propagates: false };
+
+  test("an outcome that only stands there is none, and nothing is missing without it", () => {
+    const open = after(makeState(2, { rules, preset: 1 }), press(2, 1), press(4, -1));
+    assert.deepEqual([firstMissing(open), presetOutcome(open)], [null, 1]);
+    assert.deepEqual([labelAt(open, "outcome").value, open.dirty.has("outcome")], [null, false]);
+    const dropped = after(open, press("outcome", -1));
+    assert.deepEqual([presetOutcome(dropped), labelAt(dropped, "outcome").value], [null, -1]);
+    assert.equal(presetOutcome(after(dropped, { type: "undo" })), 1);
+    assert.equal(presetOutcome(makeState(2, { rules, preset: 1, open: false })), null);
+    assert.equal(firstMissing(after(makeState(2, { rules }), press(2, 1), press(4, -1))), "outcome");
+  });
+
+  test("shown in another order than stored, each keeps its label", () => {
+    const page = makePage(3, { rules, preset: 1 });
+    const state = after(initialState({ ...page, steps: page.steps.toReversed() }), press(6, -1), press(2, 1));
+    assert.deepEqual(
+      state.results.map(({ message_index: index, value, root }) => [index, value, root]),
+      [
+        [6, -1, 6],
+        [4, null, null],
+        [2, 1, null],
+      ],
+    );
+    assert.deepEqual([firstMissing(state), nextUnlabelled(state, 0)], [1, 1]);
+  });
+});
 
 describe("labels", () => {
   test("an error proposes to what follows, and shows what it proposes", () => {

@@ -60,8 +60,8 @@ import { confirmable, labelAt, nextUnlabelled, stepToExplain } from "./selectors
 const UNDO_DEPTH = 200;
 
 /**
- * @param {{open: boolean, rules: Rules, steps: any[], outcome: any, marks?: Marks, preset?: Value | null}} page  what the page was sent
- *   with; of a step only what is said of it
+ * @param {{open: boolean, rules: Rules, steps: any[], outcome: any, marks?: Marks, preset?: Value | null}} page  what
+ *   the page was sent with; of a step only what is said of it
  * @returns {State}
  */
 export function initialState(page) {
