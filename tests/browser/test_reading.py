@@ -79,7 +79,7 @@ def test_message_is_copied_and_shown_as_markdown_on_request(reading) -> None:
     page = reading(record(), permissions=["clipboard-read", "clipboard-write"])
     more = page.locator("#m4 > .step__head [data-message-menu]")
     more.click()
-    history = page.get_by_role("link", name="History of this step")
+    history = page.get_by_role("link", name="History of this message")
     expect(history).to_have_attribute("href", re.compile(r"/history/\?step=4$"))
     page.get_by_role("button", name="Copy the text").click()
     expect(page.locator('[data-role="transcript-said"]')).to_have_text("Copied.")
