@@ -236,6 +236,16 @@ class CaseEventKind(StrEnum):
     ERASURE = "erasure"
 
 
+class CorrectionState(StrEnum):
+    """The state of a correction: a person has taken it, has saved it, or has given it up; or it is a judge's
+    proposal."""
+
+    OPEN = "open"
+    SAVED = "saved"
+    WITHDRAWN = "withdrawn"
+    PROPOSED = "proposed"
+
+
 class RecheckKind(StrEnum):
     """The kind of a recheck: by one of an audit's two readers, or by one of its annotators again."""
 

@@ -13,6 +13,7 @@ from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,
     AuditedState,
+    CorrectionState,
     FreezeState,
     ImportState,
     LabelAuditState,
@@ -112,6 +113,14 @@ AUDITED: Final[Mapping[AuditedState, frozenset[AuditedState]]] = {
     AuditedState.DONE: frozenset({AuditedState.READING}),
 }
 
+CORRECTION: Final[Mapping[CorrectionState, frozenset[CorrectionState]]] = {
+    CorrectionState.OPEN: frozenset({CorrectionState.SAVED, CorrectionState.WITHDRAWN}),
+    # saved again, with other words
+    CorrectionState.SAVED: frozenset({CorrectionState.SAVED, CorrectionState.WITHDRAWN}),
+    CorrectionState.WITHDRAWN: frozenset({CorrectionState.OPEN, CorrectionState.SAVED}),
+    CorrectionState.PROPOSED: frozenset(),
+}
+
 FREEZE: Final[Mapping[FreezeState, frozenset[FreezeState]]] = {
     FreezeState.QUEUED: frozenset({FreezeState.RUNNING, FreezeState.CANCELLED}),
     # back to queued: the reaper found that its lease had run out
@@ -141,6 +150,7 @@ TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     RecheckState: RECHECK,
     LabelAuditState: LABEL_AUDIT,
     AuditedState: AUDITED,
+    CorrectionState: CORRECTION,
     FreezeState: FREEZE,
     SecondPersonState: SECOND_PERSON,
 }

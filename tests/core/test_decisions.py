@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from annotation.core.decisions.corrections import Corrected, CorrectionAnswer
 from annotation.core.decisions.derive import Address, Derivation, Recipe
 from annotation.core.decisions.differences import call_differences
 from annotation.core.decisions.display import display_order
@@ -247,11 +248,20 @@ def test_consequence_of_another_step_is_no_option() -> None:
     assert counts["left_out"] == 3  # the search, and both answers
 
 
+CORRECTED = ("corrected", "nothing_wrong", "no_right_action")
+NO_CORRECTIONS = dict.fromkeys(CORRECTED, 0)
+
+
+def corrected(option: Option) -> Corrected:
+    return Corrected(CorrectionAnswer.ACTION, option)
+
+
 def test_first_errors_stand_beside_right_actions_and_corrections() -> None:
-    written = Option(says("When?"), 1, OptionOrigin.WRITTEN, {"author": 7})
-    same = Option(called("search", {"to": "Bern", "day": 1}), 1, OptionOrigin.WRITTEN)
-    wrong = Option(says("Walk."), 1, OptionOrigin.JUDGE)
-    corrections: dict[Address, list[Option]] = {("s", "c", 1): [written, same, wrong]}
+    corrections: dict[Address, Corrected] = {
+        ("s", "c", 1): corrected(Option(says("When?"), 1, OptionOrigin.WRITTEN, {"correction": 7})),
+        # of a step that is no first error
+        ("s", "a", 1): corrected(Option(says("Never."), 1, OptionOrigin.WRITTEN)),
+    }
 
     found, counts = derived(Recipe.FIRST_ERROR, corrections=corrections)
 
@@ -259,7 +269,7 @@ def test_first_errors_stand_beside_right_actions_and_corrections() -> None:
         {"IC 61.": 1, "None.": -1},
         {"search": 1, "Walk.": -1, "When?": 1},
     ]
-    # what a judge proposes as right is the wrong action itself; the goodbye follows a response of the agent
+    # the goodbye follows a response of the agent
     assert counts == {
         "histories": 3,
         "first_errors": 3,
@@ -268,9 +278,50 @@ def test_first_errors_stand_beside_right_actions_and_corrections() -> None:
         "items": 2,
         "tasks": 1,
         "pairs": 3,
-        "left_out": 3,
+        "left_out": 2,
+        **NO_CORRECTIONS,
+        "corrected": 1,
     }
-    assert derived(Recipe.FIRST_ERROR)[1]["pairs"] == 2
+    assert derived(Recipe.FIRST_ERROR)[1] == {**counts, "pairs": 2, "corrected": 0}
+    # so many options at most, the error among them
+    (_, few), fewer = derived(Recipe.FIRST_ERROR, corrections=corrections, most=2)
+    assert sorted(option.key or 0 for option in few.options) == [-1, 1]
+    assert fewer["pairs"] == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "left_out"),
+    [
+        (Option(called("search", {"to": "Bern", "day": 1}), 1, OptionOrigin.WRITTEN), 2),
+        (Option(says("Walk."), 1, OptionOrigin.JUDGE), 3),
+    ],
+    ids=["what a sibling did", "the wrong action itself"],
+)
+def test_correction_that_is_an_option_already_adds_none(option: Option, left_out: int) -> None:
+    found, counts = derived(Recipe.FIRST_ERROR, corrections={("s", "c", 1): corrected(option)})
+    assert {"search": 1, "Walk.": -1} in map(keys, found)
+    assert (counts["pairs"], counts["left_out"], counts["corrected"]) == (2, left_out, 1)
+
+
+def test_correction_that_finds_nothing_wrong_or_nothing_right_leaves_the_error_out() -> None:
+    lonely = run("h", [{"role": "user", "content": "Hello."}, says("Bye.")], {1: -1})
+    runs = [*RUNS, lonely, {**lonely, "record_id": "i", "messages": [lonely["messages"][0], says("No.")]}]
+    assert derived(Recipe.FIRST_ERROR, runs)[1]["uncorrected"] == 1
+
+    found, counts = derived(
+        Recipe.FIRST_ERROR,
+        runs,
+        corrections={
+            ("s", "b", 3): Corrected(CorrectionAnswer.NOTHING_WRONG),
+            ("s", "c", 1): Corrected(CorrectionAnswer.NO_RIGHT_ACTION),
+            ("s", "h", 1): Corrected(CorrectionAnswer.NOTHING_WRONG),
+            ("s", "i", 1): corrected(Option(says("Hi."), 1, OptionOrigin.WRITTEN)),
+        },
+    )
+
+    # what is left of the history of two errors is one
+    assert list(map(keys, found)) == [{"Hi.": 1, "No.": -1}]
+    assert [counts[name] for name in ("first_errors", "uncorrected", *CORRECTED)] == [5, 0, 1, 2, 1]
 
 
 def test_item_of_many_options_keeps_a_better_and_a_worse_one_by_chance_of_a_seed() -> None:

@@ -2,12 +2,14 @@
 
 `shared`: the distinct actions at a history that several runs have, if their labels differ.
 `first-error`: the first −1 of each run, the +1 actions at the same history, and the corrections of people.
+An error of which a correction says that nothing was wrong is no option, and a history at which one says that
+no action would have been right is no item.
 
 An action whose label at its history is not one and its own is left out and counted: runs with the same
 history and action have unlike labels, its −1 is the consequence of another step, or the response before it is
 the agent's too.
 
-The records are read twice. Between the two 25 bytes are kept of each step, and never a message: histories are
+The records are read twice. Between the two 26 bytes are kept of each step, and never a message: histories are
 told by 64 bits of their digest, of which 10⁶ collide with a chance of 3 in 10⁸.
 """
 
@@ -15,8 +17,8 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -27,6 +29,7 @@ from ..i18n import translatable
 from ..jsonio.canonical import sha256_hex
 from ..releases.exports.formats.protocols import INDEPENDENT, step_values
 from ..trajectories.messages import RESPONSES, as_in_chat, normalise
+from .corrections import Corrected, CorrectionAnswer
 from .equality import history_digests, message_digest
 from .record import Decision, Option, OptionOrigin, option_digest, shown_message
 
@@ -36,6 +39,8 @@ Address = tuple[str, str, int]
 
 _OUT: Final = 2
 """In place of a label: the step cannot be an option."""
+_ANSWERS: Final = tuple(CorrectionAnswer)
+_NONE: Final = -1
 
 
 class Recipe(StrEnum):
@@ -55,9 +60,16 @@ COUNTS: Final = {
     "first_errors": translatable("first errors"),
     "with_sibling": translatable("first errors with a right action beside them"),
     "uncorrected": translatable("histories with a first error and no right action"),
+    "corrected": translatable("first errors for which somebody wrote a right action"),
+    "nothing_wrong": translatable("first errors in which a correction finds nothing wrong, left out"),
+    "no_right_action": translatable("first errors in whose place no action is right, left out"),
 }
 """The counts of a derivation: their names in JSON, and their words in the import's report."""
 
+_OF_ERRORS: Final = (
+    *("first_errors", "with_sibling", "uncorrected"),
+    *("corrected", "nothing_wrong", "no_right_action"),
+)
 TOO_FEW_LEFT: Final = translatable("decisions with fewer people left than have to label them")
 """One more of its notes."""
 
@@ -68,7 +80,9 @@ class DerivedCounts:
 
     `histories`: of all steps, or with a first error; `shared`: those that several runs have; `tasks` those of
     the items; `pairs`: (better, worse) by the key; `left_out`: actions. Of first errors also how many there
-    are, and how many have a +1 beside them; `uncorrected` are the histories with an error and nothing right.
+    are, and how many have a +1 beside them; `uncorrected` are the histories with an error and nothing right,
+    about which no correction says why. `corrected`, `nothing_wrong` and `no_right_action` are first errors,
+    by what their correction says.
     """
 
     histories: int = 0
@@ -80,11 +94,14 @@ class DerivedCounts:
     first_errors: int = 0
     with_sibling: int = 0
     uncorrected: int = 0
+    corrected: int = 0
+    nothing_wrong: int = 0
+    no_right_action: int = 0
 
     def as_json(self, recipe: Recipe) -> dict[str, int]:
         """The counts that a recipe has."""
-        names = ["histories", "items", "tasks", "pairs", "left_out"]
-        of_recipe = ["shared"] if recipe is Recipe.SHARED else ["first_errors", "with_sibling", "uncorrected"]
+        names = ("histories", "items", "tasks", "pairs", "left_out")
+        of_recipe = ("shared",) if recipe is Recipe.SHARED else _OF_ERRORS
         return {name: getattr(self, name) for name in (*names, *of_recipe)}
 
     @classmethod
@@ -96,7 +113,8 @@ class DerivedCounts:
 @dataclass(slots=True)
 class _Columns:
     """The steps of all records, column by column: history and action by 64 bits of their digest, label,
-    number of the record, message index, whether it is its run's first −1."""
+    number of the record, message index, whether it is its run's first −1, and what its correction answers, by
+    the number in `_ANSWERS`. `corrected`: where there is one."""
 
     history: array[int] = field(default_factory=lambda: array("Q"))
     action: array[int] = field(default_factory=lambda: array("Q"))
@@ -104,6 +122,8 @@ class _Columns:
     run: array[int] = field(default_factory=lambda: array("L"))
     step: array[int] = field(default_factory=lambda: array("L"))
     first: array[int] = field(default_factory=lambda: array("b"))
+    answer: array[int] = field(default_factory=lambda: array("b"))
+    corrected: set[Address] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -121,8 +141,8 @@ class Derivation:
     """Decisions derived from the records that `read` gives, each time the same ones in the same order.
 
     `most`: of an item at most so many options are kept, one better and one worse among them, drawn with
-    `seed`. `corrections`: right actions that people or judges wrote for first errors, by the address of
-    these. `counts` is right once `decisions` has been read to its end.
+    `seed`. `corrections` are of first errors, by the address of these; others play no part. `counts` is right
+    once `decisions` has been read to its end.
     """
 
     def __init__(
@@ -132,7 +152,7 @@ class Derivation:
         *,
         seed: int = 0,
         most: int | None = None,
-        corrections: Mapping[Address, Sequence[Option]] | None = None,
+        corrections: Mapping[Address, Corrected] | None = None,
     ) -> None:
         self.counts = DerivedCounts()
         self._read = read
@@ -140,6 +160,7 @@ class Derivation:
         self._seed = seed
         self._most = most
         self._corrections = corrections or {}
+        self._corrected: set[Address] = set()
 
     def decisions(self) -> Iterator[Decision]:
         """The decisions, in the order of the last run of each. Needs the messages of those only that are
@@ -175,8 +196,9 @@ class Derivation:
     def _chosen(self) -> Iterator[tuple[int, dict[int, int], dict[int, list[tuple[int, int]]]]]:
         """Each history that may become an item: its identity, the key of each option, and the steps of
         each."""
-        columns = _columns(self._read())
-        history, action, label, run, step, first = (
+        columns = _columns(self._read(), self._corrections)
+        self._corrected = columns.corrected
+        history, action, label, run, step, first, answer = (
             np.frombuffer(getattr(columns, name), dtype=kind)
             for name, kind in (
                 ("history", np.uint64),
@@ -185,6 +207,7 @@ class Derivation:
                 ("run", np.dtype(f"u{columns.run.itemsize}")),
                 ("step", np.dtype(f"u{columns.step.itemsize}")),
                 ("first", np.int8),
+                ("answer", np.int8),
             )
         )
         order = np.lexsort((step, run, action, history))
@@ -218,6 +241,8 @@ class Derivation:
             counts.left_out += len(labels) - len(keys)
             if of_errors:
                 counts.with_sibling += errors if any(key == 1 for key in keys.values()) else 0
+                said = [(int(action[row]), _ANSWERS[answer[row]]) for row in rows if answer[row] != _NONE]
+                wrong_first = self._still_wrong(wrong_first, said)
                 keys = {what: key for what, key in keys.items() if key == 1 or what in wrong_first}
             elif len(set(keys.values())) < 2:
                 continue
@@ -225,6 +250,17 @@ class Derivation:
                 identity = int(history[rows[0]])
                 keys = self._drawn(identity, keys)
                 yield identity, keys, {what: steps[what] for what in keys}
+
+    def _still_wrong(self, wrong: set[int], said: list[tuple[int, CorrectionAnswer]]) -> set[int]:
+        """The wrong actions at a history that corrections leave as they are; `said` are these, counted
+        here."""
+        answers = Counter(answer for _, answer in said)
+        self.counts.corrected += answers[CorrectionAnswer.ACTION]
+        self.counts.nothing_wrong += answers[CorrectionAnswer.NOTHING_WRONG]
+        self.counts.no_right_action += answers[CorrectionAnswer.NO_RIGHT_ACTION]
+        if answers[CorrectionAnswer.NO_RIGHT_ACTION]:
+            return set()
+        return wrong - {what for what, answer in said if answer is CorrectionAnswer.NOTHING_WRONG}
 
     def _drawn(self, identity: int, keys: dict[int, int]) -> dict[int, int]:
         """At most so many options, the best and the worst among them when their labels differ."""
@@ -241,6 +277,12 @@ class Derivation:
         rest = [what for what in drawn if what not in ends]
         return {what: keys[what] for what in [*ends, *rest][: self._most]}
 
+    def _few(self, options: list[Option]) -> list[Option]:
+        """At most so many options, now that those are among them which somebody wrote."""
+        keys = {int.from_bytes(option_digest(one.message)[:8], "big"): one.key or 0 for one in options}
+        kept = self._drawn(0, keys)
+        return [one for one, what in zip(options, keys, strict=True) if what in kept]
+
     def _take(self, item: _Item, record: ReleaseRecord, step: int, action: int) -> None:
         """Note one step that does what an option does."""
         source = {
@@ -253,7 +295,9 @@ class Derivation:
             reason = (record.get("step_reasons") or {}).get(str(step)) or ""
             item.found[action] = shown_message(record["messages"][step]), [], reason
         item.found[action][1].append(source)
-        item.written.extend(self._corrections.get((record["subset"], record["record_id"], step), ()))
+        address = (record["subset"], record["record_id"], step)
+        if address in self._corrected and (option := self._corrections[address].option) is not None:
+            item.written.append(option)
         item.missing -= 1
 
     def _decision(self, item: _Item, record: ReleaseRecord, step: int) -> Decision | None:
@@ -270,6 +314,7 @@ class Derivation:
                 options.append(option)
             elif met[digest] != option.key:
                 self.counts.left_out += 1
+        options = self._few(options)
         if len({option.key for option in options}) < 2:
             self.counts.uncorrected += 1
             return None
@@ -284,7 +329,7 @@ class Derivation:
         )
 
 
-def _columns(records: Iterable[ReleaseRecord]) -> _Columns:
+def _columns(records: Iterable[ReleaseRecord], corrections: Mapping[Address, Corrected]) -> _Columns:
     columns = _Columns()
     for run, record in enumerate(records):
         messages = normalise(record["messages"])
@@ -302,6 +347,12 @@ def _columns(records: Iterable[ReleaseRecord]) -> _Columns:
             columns.label.append(_OUT if label is None or follows else label)
             columns.run.append(run)
             columns.step.append(message.index)
-            columns.first.append(label == -1 and not wrong)
+            first = label == -1 and not wrong
+            address = (record["subset"], record["record_id"], message.index)
+            corrected = corrections.get(address) if first else None
+            columns.first.append(first)
+            columns.answer.append(_NONE if corrected is None else _ANSWERS.index(corrected.answer))
+            if corrected is not None:
+                columns.corrected.add(address)
             wrong = wrong or label == -1
     return columns

@@ -11,13 +11,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from referencing import Registry
+
+from ..i18n import translatable
 
 MAX_PROBLEMS: Final = 4
 MAX_CHECKED: Final = 20_000
@@ -87,6 +89,48 @@ class SchemaProblem:
     where: str = ""
     wanted: str = ""
     found: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The fault in words."""
+        where = self.where or translatable("the whole value")
+        if self.kind == "type":
+            wanted = reduce(_or, map(_named_type, self.wanted.split(" or ")))
+            words = {"wanted": wanted, "found": _named_type(self.found)}
+            if not self.where:
+                return translatable("The arguments must be {wanted}, not {found}", **words)
+            return translatable("{where} must be {wanted}, not {found}", where=where, **words)
+        sentences = {
+            "unknown_tool": translatable("No tool has this name"),
+            "missing": translatable("{where} is required and missing", where=where),
+            "unexpected": translatable("{where} is not a parameter of this tool", where=where),
+            "choice": translatable(
+                "{where} is {found}, and must be one of {wanted}",
+                where=where,
+                found=self.found,
+                wanted=self.wanted,
+            ),
+            "other": translatable(
+                "{where} does not match the schema ({wanted})", where=where, wanted=self.wanted
+            ),
+        }
+        return sentences[self.kind]
+
+
+def _or(one: str, other: str) -> str:
+    return translatable("{one} or {other}", one=one, other=other)
+
+
+def _named_type(name: str) -> str:
+    words = {
+        "object": translatable("an object"),
+        "array": translatable("a list"),
+        "string": translatable("a string"),
+        "number": translatable("a number"),
+        "integer": translatable("a whole number"),
+        "boolean": translatable("true or false"),
+    }
+    return words.get(name, name)
 
 
 def read_tools(listed: Any, system_prompt: str = "") -> tuple[Tool, ...]:
@@ -181,23 +225,29 @@ def type_in_words(schema: Any, depth: int = 0) -> str:
 def problems(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[SchemaProblem, ...]:
     """The faults of a call with these (parsed) arguments against its tool's schema, at most `MAX_PROBLEMS`;
     () for one that fits, or that cannot be checked."""
+    return check(tools, name, arguments) or ()
+
+
+def check(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[SchemaProblem, ...] | None:
+    """The same, and None for a call that cannot be checked."""
     named = [tool for tool in tools if tool.name]
     if not named or len(named) < len(tools):
-        return ()
+        return None
     tool = next((tool for tool in named if tool.name == name), None)
     if tool is None:
         return (SchemaProblem("unknown_tool", found=name),)
     if len(_as_json(arguments)) > MAX_CHECKED:
-        return ()
+        return None
     token = _left.set(MAX_CHECKS)
     try:
         checker = tool.checker
-        errors = checker.iter_errors(arguments) if checker is not None else ()
-        errors = sorted(errors, key=lambda error: list(map(str, error.absolute_path)))
+        if checker is None:
+            return None
+        errors = sorted(checker.iter_errors(arguments), key=lambda error: list(map(str, error.absolute_path)))
         unique = dict.fromkeys(problem for error in errors for problem in _explain(error))
         return tuple(unique)[:MAX_PROBLEMS]
     except Exception:  # a schema may be anything, and the library raises anything for it
-        return ()
+        return None
     finally:
         _left.reset(token)
 
