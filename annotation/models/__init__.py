@@ -8,14 +8,15 @@ from .consensus import (
     CaseEvent,
     Consensus,
     Decision,
+    Dispute,
     OutcomeConsensus,
     SecondPerson,
     SecondPersonFit,
     all_places_free,
 )
+from .corrections import ACTIVE_CORRECTIONS, Correction
 from .data import DERIVED, ImportFile, Step, Tag, Task, Trajectory, TrajectoryContent, TrajectoryTag
 from .discussion import Comment, Discussion, Revision, ThreadRead
-from .disputes import Dispute
 from .examples import Example
 from .experiment import Allocation, InterimAnalysis
 from .freezes import Freeze
@@ -66,6 +67,7 @@ from .suggestions import (
 )
 
 __all__ = [
+    "ACTIVE_CORRECTIONS",
     "ACTIVE_STATES",
     "DERIVED",
     "MAX_ANNOTATORS",
@@ -87,6 +89,7 @@ __all__ = [
     "CaseEvent",
     "Comment",
     "Consensus",
+    "Correction",
     "Decision",
     "Discussion",
     "Dispute",

@@ -1,4 +1,4 @@
-"""The resolved labels, and the cases that resolve disputes."""
+"""The resolved labels, the disputes in their way, and the cases that resolve these."""
 
 import secrets
 
@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.core.disputes import DisputeKind
 from annotation.core.resolution import Ruling
 from annotation.core.vocabulary import (
     RULINGS,
@@ -17,9 +18,15 @@ from annotation.core.vocabulary import (
 )
 
 from .data import Step, Trajectory
-from .projects import Project
+from .projects import Project, Subset
 
 CONSENSUS_KINDS = [kind.value for kind in ConsensusKind]
+OF_KIND = {
+    DisputeKind.SIGN_FLIP: Q(sign_flips__gt=0),
+    DisputeKind.NEUTRAL_BOUNDARY: Q(neutral_boundaries__gt=0),
+    DisputeKind.FIRST_ERROR: Q(first_error=True),
+    DisputeKind.OUTCOME_ONLY: Q(disputed_steps=0),
+}
 
 
 class ConsensusFields(models.Model):
@@ -136,6 +143,58 @@ def all_places_free() -> Q:
     return Q(free_slots=F("project__annotators_per_trajectory")) | Q(
         free_slots=1, second_person__state=SecondPersonState.WAITING.value
     )
+
+
+class Dispute(models.Model):
+    """The differences between a trajectory's annotators (core.disputes), worked out when the last labels came
+    in.
+
+    Blind labels do not change afterwards, so neither does this; it stays when the case is decided, which may
+    be opened again. `disputed_steps` is the sum of sign flips and neutral boundaries.
+    """
+
+    trajectory = models.OneToOneField(
+        Trajectory, on_delete=models.CASCADE, primary_key=True, related_name="dispute"
+    )
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    subset = models.ForeignKey(Subset, on_delete=models.CASCADE, related_name="+", db_index=False)
+    disputed_steps = models.PositiveIntegerField()
+    sign_flips = models.PositiveIntegerField()
+    neutral_boundaries = models.PositiveIntegerField()
+    first_error = models.BooleanField()
+    outcome = models.BooleanField()
+    arisen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("arisen_at", "trajectory_id")
+        indexes = (
+            models.Index(fields=("project", "arisen_at", "trajectory"), name="dispute_by_age"),
+            models.Index(fields=("subset", "arisen_at", "trajectory"), name="dispute_of_subset"),
+            models.Index(fields=("project", "disputed_steps", "arisen_at"), name="dispute_by_size"),
+        )
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(disputed_steps=F("sign_flips") + F("neutral_boundaries")),
+                name="dispute_steps_add_up",
+            ),
+            models.CheckConstraint(
+                condition=Q(disputed_steps__gt=0) | Q(outcome=True), name="dispute_about_something"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"dispute on {self.trajectory_id}"
+
+    @property
+    def kinds(self) -> tuple[DisputeKind, ...]:
+        """Every kind of dispute that it is, the gravest first."""
+        holds = {
+            DisputeKind.SIGN_FLIP: self.sign_flips > 0,
+            DisputeKind.NEUTRAL_BOUNDARY: self.neutral_boundaries > 0,
+            DisputeKind.FIRST_ERROR: self.first_error,
+            DisputeKind.OUTCOME_ONLY: self.disputed_steps == 0,
+        }
+        return tuple(kind for kind in DisputeKind if holds[kind])
 
 
 def new_letter_seed() -> int:

@@ -26,10 +26,10 @@ from .people import Operator, Viewer, roles
 class FieldAccess:
     """Access of one person to the parts of one trajectory.
 
-    `mode` is whose eyes they see it with: "annotator", "adjudicator", "admin" or "none". `names`: whether
-    others' labels come with names, or only as "A" and "B". `suggestions`: the policy in force for an
-    annotator, or "all". `discussed`: their discussion of it is open, and shows them the submitted labels as
-    "A" and "B".
+    `mode` is whose eyes they see it with: "annotator", "adjudicator", "corrector" (of its first error),
+    "admin" or "none". `names`: whether others' labels come with names, or only as "A" and "B". `suggestions`:
+    the policy in force for an annotator, or "all". `discussed`: their discussion of it is open, and shows
+    them the submitted labels as "A" and "B".
     """
 
     mode: str
@@ -108,7 +108,7 @@ def kept_from_lists(user: m.User, project: m.Project) -> Q | None:
 
 
 def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
-    """The access of a person to a trajectory. At most five queries, seven in an experiment."""
+    """The access of a person to a trajectory. At most six queries, eight in an experiment."""
     if isinstance(user, Operator):
         return _ADMIN_ACCESS
     if not isinstance(user, m.User) or not user.is_active:
@@ -151,4 +151,7 @@ def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
         return replace(as_annotator, discussed=True, consensus=resolved)
     if (AssignmentState.SUBMITTED, False) in own and held:
         return as_annotator
+    corrections = m.Correction.objects.filter(trajectory=trajectory, author=user)
+    if held and corrections.filter(state__in=m.ACTIVE_CORRECTIONS).exists():
+        return replace(as_annotator, mode="corrector", own_labels=False, suggestions=NO_ACCESS.suggestions)
     return NO_ACCESS

@@ -32,6 +32,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "trajectory.tag": (Role.ADMIN,),
     "adjudicate": (Role.ADJUDICATOR,),
     "disputes.view": (Role.ADJUDICATOR, Role.ADMIN),
+    "correct": (Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN),
     "example.mark": (Role.ADJUDICATOR, Role.ADMIN),
     "discuss": (Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN),
     "release.view": RESULT_ROLES,
@@ -58,12 +59,13 @@ def allowed(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] 
 
     `held` are the actor's roles in the project, where they have just been read with the object itself.
 
-    Labelling belongs to the assignment's own annotator, adjudicating to the case's own adjudicator; not even
-    an operator does these in somebody's name (imports of finished labels have a verb of their own, "import").
+    Labelling belongs to the assignment's own annotator, adjudicating to the case's own adjudicator, a
+    correction to its author; not even an operator does these in somebody's name (imports of finished labels
+    have a verb of their own, "import").
     """
     if isinstance(actor, Operator):
         group = (VERBS, ANYBODY_VERBS, SUPERUSER_VERBS, OPERATOR_VERBS)
-        return verb not in ("label", "claim", "adjudicate", "discuss") and any(
+        return verb not in ("label", "claim", "adjudicate", "discuss", "correct") and any(
             verb in verbs for verbs in group
         )
     if not isinstance(actor, m.User) or not actor.is_active:
@@ -82,6 +84,8 @@ def allowed(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] 
         return obj.annotator_id == actor.pk
     if isinstance(obj, m.Adjudication) and verb == "adjudicate":
         return obj.adjudicator_id == actor.pk
+    if isinstance(obj, m.Correction) and verb == "correct":
+        return obj.author_id == actor.pk
     if isinstance(obj, m.Adjudication) and verb == "example.mark":
         return Role.ADMIN in held or obj.adjudicator_id == actor.pk
     return True

@@ -15,6 +15,7 @@ from annotation.core.vocabulary import (
     TrajectoryState,
 )
 
+from .corrections import has_own
 from .examples import readable
 from .label_audits import own_case
 from .people import RESULT_ROLES, ROLE_FIELDS, M, Operator, Viewer
@@ -42,7 +43,7 @@ def _own_open(user: m.User, trajectory: str) -> Exists:
 
 def _trajectories(user: m.User) -> Q:
     """Admins: all. Annotators: those they are or were working on. Adjudicators: disputes they did not
-    label, and their cases of audits."""
+    label, and their cases of audits. All: those whose first error they correct."""
     mine = m.Assignment.stored.filter(trajectory=OuterRef("pk"), annotator=user).exclude(
         state__in=(AssignmentState.RETURNED, AssignmentState.EXPIRED)
     )
@@ -54,6 +55,7 @@ def _trajectories(user: m.User) -> Q:
         | Q(Exists(mine), project__in=_projects(user, Role.ANNOTATOR))
         | Q(~Exists(labelled), project__in=_projects(user, Role.ADJUDICATOR), state__in=settled)
         | Q(Exists(audited), project__in=_projects(user, Role.ADJUDICATOR))
+        | Q(has_own(user, "pk"), project__in=_projects(user))
     )
 
 
@@ -159,6 +161,16 @@ def _remarks(user: m.User) -> Q:
     return mine | (~labelling & ~claimable & of_admins)
 
 
+def _corrections(user: m.User) -> Q:
+    """Corrections of people: one's own, and for admins all, never while they are labelling the trajectory.
+    What judges propose is shown by services/correct alone."""
+    people = Q(~Q(_own_open(user, "trajectory")), author__isnull=False)
+    if user.is_superuser:
+        return people
+    mine = Q(author=user.pk, project__in=_projects(user))
+    return people & (mine | Q(project__in=_projects(user, Role.ADMIN)))
+
+
 def _examples(user: m.User) -> Q:
     """Examples of the projects one is a member of, where they tell nothing that one must not know."""
     return readable(user) if user.is_superuser else Q(project__in=_projects(user)) & readable(user)
@@ -240,6 +252,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Revision: _discussed("assignment__trajectory"),
     m.Notice: _own("user"),
     m.AdminRemark: _remarks,
+    m.Correction: _corrections,
     m.SavedView: _saved_views,
     m.Tag: _member("project", Role.ADMIN),
     m.TrajectoryTag: _trajectory_tags,
@@ -275,7 +288,7 @@ BLIND_FOR_ALL: dict[type[Model], str] = {
 # What even a superuser sees only as far as its condition goes.
 PRIVATE = (
     *(m.ApiToken, m.Notice, m.Example, m.AdminRemark, m.SavedView, m.TrajectoryTag),
-    m.AuditedTrajectory,
+    *(m.AuditedTrajectory, m.Correction),
 )
 OWNER: dict[type[Model], str] = {
     m.Adjudication: "adjudicator",

@@ -17,10 +17,17 @@ from django.utils import timezone
 from annotation.core import text
 from annotation.core.errors import StaleState
 from annotation.core.unused_claims import expires_at, warned_before
-from annotation.core.vocabulary import AdjudicationState, AssignmentState, ExpiryReason, NoticeKind
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    AssignmentState,
+    CorrectionState,
+    ExpiryReason,
+    NoticeKind,
+)
 from annotation.models import (
     Adjudication,
     Assignment,
+    Correction,
     LabelEvent,
     Membership,
     Project,
@@ -119,9 +126,10 @@ def release_cases(
 
 def sweep(*, now: datetime | None = None) -> int:
     """Every worker calls this now and then: end open work of people who have left by a way that did not, warn
-    of unused claims, and expire them. Returns how many claims and cases it did something about."""
+    of unused claims, and expire them. Returns how many claims, cases and corrections it did something
+    about."""
     now = now or timezone.now()
-    return _left(now) + sum(_unused(days, now) for days in _periods())
+    return _left(now) + _left_corrections() + sum(_unused(days, now) for days in _periods())
 
 
 def _without(role: str, person: str) -> Q:
@@ -152,6 +160,16 @@ def _left(now: datetime) -> int:
             expired = expire(actor=OPERATOR, claims=locked, because=ExpiryReason.LEFT, now=now)
             ended += len(released) + len(expired)
     return ended
+
+
+def _left_corrections() -> int:
+    """Free the first errors that people have taken to correct, and who are no members any more."""
+    held = Membership.objects.filter(user=OuterRef("author"), project=OuterRef("project"))
+    gone = Q(author__is_active=False) | (~Q(Exists(held)) & Q(author__is_superuser=False))
+    rows = Correction.objects.filter(gone, state=CorrectionState.OPEN)
+    return Correction.objects.filter(pk__in=rows.values("pk"), state=CorrectionState.OPEN).update(
+        state=CorrectionState.WITHDRAWN
+    )
 
 
 def _periods() -> list[int]:

@@ -21,6 +21,7 @@ from annotation.models import (
     AdminRemark,
     Assignment,
     AuditRuling,
+    Correction,
     Discussion,
     Exposure,
     Judge,
@@ -36,6 +37,7 @@ from annotation.models import (
 )
 from annotation.policies import being_labelled, field_access, kept_from_lists, require, roles, visible
 from annotation.reports.agreement import differing_steps as step_lists
+from annotation.reports.cases import corrections as corrections_report
 from annotation.reports.cases import discussions, side_by_side
 from annotation.reports.cases import examples as example_lists
 from annotation.reports.cases import history as reports
@@ -121,6 +123,20 @@ def own_consensus(*, actor: User, assignment: Assignment) -> own_consensus_repor
     if page.lines:
         exposures.expose(user=actor, trajectory=assignment.trajectory, kind=ExposureKind.CONSENSUS)
     return page
+
+
+def correction(*, actor: User, row: Correction) -> corrections_report.CorrectionCase:
+    """A correction with its first error, why that was wrong, and right actions of other runs; to its author,
+    and to admins. `row` comes through policies.visible, as `corrections_report.correction_case` asks."""
+    case = corrections_report.correction_case(actor=actor, correction=row)
+    exposures.expose_all(user=actor, trajectories=sorted(case.seen), kind=ExposureKind.CONSENSUS)
+    return case
+
+
+def corrected(*, actor: User, trajectories: Iterable[int]) -> None:
+    """Note of a list of first errors, or of corrections, which tells what the consensus of these trajectories
+    (by pk) is. Two queries, and one when something is seen for the first time."""
+    exposures.expose_all(user=actor, trajectories=sorted(set(trajectories)), kind=ExposureKind.CONSENSUS)
 
 
 def history(*, actor: User, trajectory: Trajectory, place: Place) -> list[HistoryEntry]:

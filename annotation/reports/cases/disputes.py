@@ -16,7 +16,7 @@ from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AdjudicationState, TrajectoryState
 from annotation.models import Adjudication, Assignment, Dispute, Membership, Project, Subset, User
-from annotation.models.disputes import OF_KIND
+from annotation.models.consensus import OF_KIND
 from annotation.policies import visible
 
 from ..releases.release_preview import releases_holding

@@ -13,6 +13,7 @@ from annotation.core.question import own_part
 from annotation.core.text import unescape
 from annotation.core.trajectories.images import Image, decode_data_uri
 from annotation.core.trajectories.raw_message import message_json
+from annotation.core.trajectories.tool_schema import Tool, read_tools
 from annotation.core.trajectories.trajectory import Message, message_text, normalise, pair_results
 from annotation.models import Task, Trajectory
 from annotation.policies import FieldAccess, Viewer, field_access
@@ -20,6 +21,7 @@ from annotation.policies import FieldAccess, Viewer, field_access
 COMPARED: Final = 8
 """So many questions of a subset tell which beginning they share."""
 READ_OF_OTHERS: Final = 4_000
+SYSTEM_ROLES: Final = ("system", "developer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,12 @@ class Transcript:
     reference_answer: Any
     answer_text: str | None
     hints: dict[str, Any] | None
+
+    def offered_tools(self) -> tuple[Tool, ...]:
+        """The tools, from the record or else from its system prompt."""
+        first = self.messages[0] if self.messages else None
+        prompt = first.content if first is not None and first.role in SYSTEM_ROLES else ""
+        return read_tools(self.tools, prompt)
 
 
 def transcript(*, trajectory: Trajectory, access: FieldAccess) -> Transcript:

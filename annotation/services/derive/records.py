@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from annotation.core.decisions.derive import COUNTS, TOO_FEW_LEFT, Derivation
+from annotation.core.decisions.derive import COUNTS, TOO_FEW_LEFT, Derivation, Recipe
 from annotation.core.decisions.record import Decision, decision_draft
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
@@ -19,6 +19,7 @@ from annotation.models import ImportFile, Membership, Project, Release, ReleaseR
 
 from ..release.export_dataset import damaged
 from ..release.verify import decompressed
+from .corrected import corrections_of
 from .request import DerivationRequest
 from .source_people import SourceAddress, expose_to_source, people_who_know
 
@@ -32,7 +33,7 @@ class ReleaseStream:
     def __init__(
         self, release: Release, size: int = 1, on_read: Callable[[int], None] = lambda position: None
     ) -> None:
-        self._release = release
+        self.release = release
         self._size = size
         self._on_read = on_read
         self._read = 0
@@ -40,12 +41,12 @@ class ReleaseStream:
     @property
     def position(self) -> int:
         """How far it has been read."""
-        return min(self._size, self._size * self._read // (2 * max(1, self._release.record_count)))
+        return min(self._size, self._size * self._read // (2 * max(1, self.release.record_count)))
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Every record in order. Between two readings of the database no cursor is open, so that others may
         write. Raises Conflict for a damaged one."""
-        rows = ReleaseRecord.objects.filter(release=self._release).order_by("ordinal")
+        rows = ReleaseRecord.objects.filter(release=self.release).order_by("ordinal")
         at = 0
         while part := list(rows.filter(ordinal__gte=at)[:READ_AT_ONCE]):
             for row in part:
@@ -90,7 +91,14 @@ def sources_of(decision: Decision) -> set[SourceAddress]:
 
 
 def derivation_of(stream: ReleaseStream, request: DerivationRequest) -> Derivation:
-    return Derivation(stream.records, request.recipe, seed=request.seed, most=request.most or MAX_OPTIONS)
+    """What is derived from a release, with the corrections that there are now. One query."""
+    return Derivation(
+        stream.records,
+        request.recipe,
+        seed=request.seed,
+        most=request.most or MAX_OPTIONS,
+        corrections=corrections_of(stream.release) if request.recipe is Recipe.FIRST_ERROR else None,
+    )
 
 
 def nothing_derived(request: DerivationRequest) -> Conflict:

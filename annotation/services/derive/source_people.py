@@ -11,6 +11,7 @@ from annotation.models import (
     AuditedTrajectory,
     AuditRuling,
     Comment,
+    Correction,
     Exposure,
     ImportFile,
     Trajectory,
@@ -26,8 +27,8 @@ SourceAddress = tuple[str, str]
 
 
 def people_who_know(project: int, sources: Collection[SourceAddress]) -> dict[SourceAddress, set[int]]:
-    """By trajectory the people (by pk) who had it to label, discussed it, decided something in it, or saw the
-    labels or the consensus of it. Seven queries for every 500 trajectories."""
+    """By trajectory the people (by pk) who had it to label, discussed it, decided something in it, corrected
+    it, or saw the labels or the consensus of it. Eight queries for every 500 trajectories."""
     people: dict[SourceAddress, set[int]] = {source: set() for source in sources}
     ordered = sorted(people)
     for at in range(0, len(ordered), LOOKED_UP_AT_ONCE):
@@ -55,6 +56,7 @@ def _look_up(project: int, part: list[SourceAddress], people: dict[SourceAddress
         AuditRuling.objects.filter(audited__trajectory__in=list(pks)).values_list(
             "audited__trajectory", "ruled_by"
         ),
+        Correction.objects.filter(**of_it, author__isnull=False).values_list("trajectory", "author"),
         seen.values_list("trajectory", "user"),
     ):
         for trajectory, person in pairs.order_by().distinct():
