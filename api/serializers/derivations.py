@@ -60,6 +60,13 @@ class DerivationCounts(Output):
     first_errors = serializers.IntegerField(required=False)
     with_sibling = serializers.IntegerField(required=False, help_text="With a right action beside them.")
     uncorrected = serializers.IntegerField(required=False, help_text="Histories without a right action.")
+    corrected = serializers.IntegerField(required=False, help_text="First errors with a corrected action.")
+    nothing_wrong = serializers.IntegerField(
+        required=False, help_text="First errors in which a correction finds nothing wrong, left out."
+    )
+    no_right_action = serializers.IntegerField(
+        required=False, help_text="First errors in whose place no action is right, left out."
+    )
 
 
 class DerivationPreview(Output):

@@ -178,7 +178,7 @@ class Trajectory(Output):
     record_id = serializers.CharField()
     subset = serializers.CharField()
     task = serializers.CharField()
-    seen_as = serializers.ChoiceField(choices=["annotator", "adjudicator", "admin"])
+    seen_as = serializers.ChoiceField(choices=["annotator", "adjudicator", "corrector", "admin"])
     question = serializers.CharField()
     task_description = serializers.JSONField(allow_null=True)
     tools = serializers.ListField(child=serializers.JSONField())

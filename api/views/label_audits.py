@@ -1,7 +1,9 @@
-"""Audits of labels: planning, beginning, adding draws and ending for admins; cases for adjudicators."""
+"""Label quality, for admins; audits of labels: planning, beginning, adding draws and ending for admins, cases
+for adjudicators."""
 
 from __future__ import annotations
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -15,6 +17,7 @@ from annotation.policies import require
 from annotation.reports.cases import side_by_side
 from annotation.reports.quality.audit_planning import plan
 from annotation.reports.quality.audited_labels import to_decide
+from annotation.reports.quality.label_quality import as_json, label_quality
 from annotation.services import label_audits
 from annotation.services.label_audits.ruling import StepRuling
 
@@ -26,6 +29,21 @@ AUDITS = LabelAudit.objects.select_related("project")
 CASES = AuditedTrajectory.objects.select_related(
     "audit__project", "trajectory__project", "trajectory__subset", "trajectory__task"
 )
+
+
+class LabelQuality(ProjectView):
+    """`/projects/<slug>/label-quality/`"""
+
+    noun = "label quality"
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Read label quality", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """The certificate of the newest audit (with 95 % confidence, `bound_after_correction` is the largest
+        share of wrong steps), how far it is, agreement of people with themselves and with one another, what
+        judges as the second reader save, and people's confusion: unrounded, null with a reason where
+        undefined. For admins."""
+        return Response(as_json(label_quality(viewer=self.user, project=self.project())))
 
 
 class LabelAudits(ProjectView):

@@ -25,6 +25,7 @@ CONFLICTING_READS = frozenset(
         f"{API}/assignments/{{id}}/",
         f"{API}/assignments/{{id}}/reveals/",
         f"{API}/adjudications/{{id}}/reveals/",
+        f"{API}/projects/{{slug}}/first-errors/",
         f"{API}/trajectories/{{id}}/atif/",
         f"{API}/trajectories/{{id}}/raw/",
         f"{API}/trajectories/{{id}}/judgements/",
