@@ -25,6 +25,7 @@ STYLESHEETS: Final[dict[str, str]] = {
     "workbench": "desk save panel tool find pin step controls reasons rail closing-reason keys mobile-bar",
     "review": "task annotator-labels case",
     "judges": "judge",
+    "corrections": "correction",
     "reference": "reference",
     "print": "print",
 }

@@ -12,6 +12,7 @@ from frontend.pages.accounts import accounts, people, profile
 from frontend.pages.agreement import agreement, differing_steps
 from frontend.pages.cases import (
     adjudication,
+    corrections,
     discussions,
     disputes,
     examples,
@@ -166,6 +167,13 @@ labelling = [
     page(PROJECT + "adjudication/assign/", disputes.assign, "adjudication-assign"),
     page(PROJECT + "adjudication/take-audit/", label_audits.take, "audit-case-take"),
     page("audit-cases/<int:pk>/", label_audits.case, "audit-case"),
+    page(PROJECT + "corrections/", corrections.corrections, "corrections"),
+    page(PROJECT + "corrections/take/", corrections.take, "correction-take"),
+    page("corrections/<int:pk>/", corrections.correction, "correction"),
+    page("corrections/<int:pk>/check/", corrections.check, "correction-check"),
+    page("corrections/<int:pk>/withdraw/", corrections.withdraw, "correction-withdraw"),
+    page("corrections/<int:pk>/restore/", corrections.restore, "correction-restore"),
+    page("corrections/<int:pk>/proposals/", corrections.reveal, "correction-reveal"),
     page("adjudications/<int:pk>/", adjudication.adjudication, "adjudication"),
     page("discussions/", discussions.mine, "discussions"),
     page("discussions/<int:pk>/", discussions.discussion, "discussion"),

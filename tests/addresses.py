@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from frontend.rendering.began import begun
 from tests.address import Address, answer, chosen, kind, looks, pk, run_action, seen, slug, within
 from tests.release_addresses import release_api, release_pages
 from tests.world import World
@@ -131,6 +132,13 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "resume", pk("cleo-returned"))
     for whose in ("ann-shared", "ben-shared"):
         yield Address(f + "assignment-reopen", pk(whose), whose)
+    for name in ("corrections", "correction-take"):
+        yield Address(f + name, slug)
+    yield from (Address(f + "corrections", slug, tag, query=f"list={tag}") for tag in ("all", "waiting"))
+    said = {"choice": "nothing_wrong", "error": "none", "began": begun("1", {})}
+    yield Address(f + "correction", pk("correction"), body=said)
+    for name in ("correction-check", "correction-withdraw", "correction-restore", "correction-reveal"):
+        yield Address(f + name, pk("correction"), body={"choice": "written", "written-text": "Look."})
     yield Address(f + "adjudication-take", pk("waiting", of_project=True))
     yield Address(f + "adjudication-assign", slug, body=chosen("waiting"))
     for case in ("case", "settled"):
@@ -309,6 +317,19 @@ def _api() -> Iterator[Address]:
     yield Address(a + "search", slug, "canary", query="q=canary")
     for whose in ("ann-shared", "ann-dispute", "cleo-agreed"):
         yield Address(a + "own-consensus", pk(whose), whose)
+    for name in ("corrections", "first-errors"):
+        yield Address(a + name, slug)
+    said = {"version": 1, "answer": "nothing_wrong"}
+    yield Address(a + "correction", pk("correction"), body=said)
+    yield Address(a + "correction-check", pk("correction"), body={"text": "Look."})
+    for name in ("correction-withdraw", "correction-restore", "correction-proposals"):
+        yield Address(a + name, pk("correction"))
+    proposed = {"message_index": 4, "answer": "nothing_wrong"}
+    yield Address(
+        a + "judge-corrections",
+        pk("judge"),
+        body=lambda world: {"proposals": [{"trajectory": world.at["settled"].pk, **proposed}]},
+    )
     yield Address(a + "cases", slug, body=lambda world: {"trajectory": world.at["waiting"].pk})
     for case in ("case", "decided"):
         yield Address(a + "case", pk(case), case)

@@ -21,7 +21,8 @@ def words(kinds: tuple[str, ...], places: tuple[str, ...]) -> set[str]:
 LABELS: set[tuple[int | None, str]] = {(None, "label"), (None, "consensus")}
 TELLS: dict[str, set[tuple[int | None, str]]] = {
     **dict.fromkeys(("note", "remark", "reason", "decision", "case", "label", "said", "revised"), LABELS),
-    "example": {(None, "consensus")},
+    **{kind: {(None, "consensus")} for kind in ("example", "corrected")},
+    "proposed": {(1, "suggestion")},
     "suggested-first": {(0, "suggestion")},
     "suggested-second": {(1, "suggestion")},
     **{kind: {(None, "suggestion")} for kind in ("suggested-outcome", "comment", "answered")},
@@ -32,7 +33,7 @@ OWN = {"decision": "judith", "case": "judith"}
 def judgement(canary: str, user: Any) -> tuple[str, set[tuple[int | None, str]]] | None:
     """The place that a canary is about and what it tells of it; None: no judgement, or this person's own."""
     kind, _, place = canary.rpartition("-")
-    if kind.startswith(("note-", "remark-", "said-", "revised-")):
+    if kind.startswith(("note-", "remark-", "said-", "revised-", "corrected-")):
         kind, _, author = kind.partition("-")
     elif canary == "reason-cleo":
         kind, author, place = "reason", "cleo", "returned"

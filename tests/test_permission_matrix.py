@@ -147,6 +147,14 @@ def revealed(who: str, address: Address, method: str) -> set[str]:
     return mine
 
 
+def corrected(who: str, address: Address) -> set[str]:
+    """The canaries of the run that cleo corrects, where she does, and the judge's proposal for it."""
+    if who != "cleo" or "correction" not in address.name:
+        return set()
+    proposed = {"judge", "proposed-settled"} if address.name == "api:correction-proposals" else set()
+    return proposed | {"question-settled", "message-settled", "decision-settled", "corrected-cleo-settled"}
+
+
 def discussed(who: str, address: Address) -> set[str]:
     """The canaries that participants meet in a discussion."""
     places = [
@@ -184,7 +192,7 @@ def allowed(who: str, address: Address, method: str) -> set[str] | None:
     link |= published(address, FROZEN)
     if who not in known:
         return None
-    known[who] |= revealed(who, address, method) | discussed(who, address)
+    known[who] |= revealed(who, address, method) | discussed(who, address) | corrected(who, address)
     if who == "judith" and "release" in address.name:
         return known[who] | FROZEN | {"release-note", "public-note"}
     return known[who] | link

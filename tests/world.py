@@ -9,7 +9,8 @@ dispute   ann and ben have submitted different labels; judith has the case open,
 waiting   the same, but nobody has the case
 agreed    ann and ben have submitted the same; unanimous. A recheck too: cleo has it open as a reader,
           its first step labelled
-settled   was disputed; judith has decided and closed it; in both releases, and an example in the guidelines
+settled   was disputed; judith has decided and closed it; in both releases, an example in the guidelines; a
+          judge proposes a correction, and cleo has saved one
 talked    disputed too; judith has the case and opened its discussion: she, ann and ben have commented, and
           ann has changed her mind
 seen      the admin, who is an annotator here too, has it open; ben has submitted
@@ -37,6 +38,7 @@ from annotation.models import (
     Assignment,
     AuditedTrajectory,
     Comment,
+    Correction,
     Discussion,
     Example,
     Freeze,
@@ -63,6 +65,7 @@ from annotation.services import (
     accounts,
     adjudicate,
     assign,
+    correct,
     discuss,
     label,
     label_audits,
@@ -119,6 +122,7 @@ TABLES: dict[str, type[Model]] = {
     "ann": User,
     **dict.fromkeys(("ann-shared", "ann-dispute", "ben-shared", "ben-theirs", "admin-seen"), Assignment),
     **dict.fromkeys(("cleo-agreed", "cleo-returned", "rita-held", "emil-left"), Assignment),
+    "correction": Correction,
     "member": Membership,
     "subset": Subset,
     "tag": Tag,
@@ -206,6 +210,7 @@ def make_world() -> World:
         title="An example",
         text=canary("example", "settled"),
     )
+    corrected = _correct(cast, at["settled"])
     frozen = freeze(cast.project, note=canary("release-note"))
     predicted = {"record_id": at["settled"].record_id, "step_labels": {"2": 1}, "final_label": 1}
     publish(freeze(cast.project, "1.1", note=canary("public-note")), shows_leaderboard=True)
@@ -269,6 +274,7 @@ def make_world() -> World:
         "cleo-returned": given_up,
         "rita-held": given(rita, "held"),
         "emil-left": given(emil, "left"),
+        "correction": corrected,
         "member": Membership.objects.get(user=cast.cleo),
         "subset": Subset.objects.get(name="tiny"),
         "tag": Tag.objects.earliest("pk"),
@@ -379,6 +385,18 @@ def _run(cast: Cast, failed: dict[str, Trajectory]) -> dict[str, UUID]:
         )
         found[place] = answer.pk
     return found
+
+
+def _correct(cast: Cast, trajectory: Trajectory) -> Correction:
+    """Cleo's correction of its first error, for which a judge proposes something."""
+    proposal = correct.Proposal(
+        trajectory, step_indexes(trajectory.pk)[1], "action", canary("proposed", "settled")
+    )
+    judge = Judge.objects.get(kind="imported")
+    correct.propose(actor=cast.admin, judge=judge, given=[proposal])
+    made = correct.take(actor=cast.cleo, project=cast.project)
+    said = correct.Draft("action", "written", text=canary("corrected", "cleo", "settled"))
+    return correct.save_correction(actor=cast.cleo, correction=made, draft=said, version=0)
 
 
 def _judge(cast: Cast, trajectory: Trajectory, *, close: bool) -> Adjudication:

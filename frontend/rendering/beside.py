@@ -15,7 +15,6 @@ from frontend.rendering.step_costs import run_cost_text
 
 ANSWERS: Final = ("answer", "target", "targets", "final_answer")
 """What a reference answer is read for stands first in it."""
-SYSTEM_ROLES: Final = ("system", "developer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class Facts:
 
 def beside(transcript: Transcript) -> dict[str, Any]:
     """The context of the templates that show a trajectory's task."""
-    offered = read_tools(transcript)
+    offered = transcript.offered_tools()
     shown = tools(offered)
     return {
         "question": question(transcript.question),
@@ -99,13 +98,6 @@ class Tool:
             texts += [one.name, one.type, one.description, *one.choices, one.default]
             choices += len(one.choices)
         return PER_TEXT * (1 + len(self.parameters)) + PER_VALUE * choices + sum(map(bytes_of, texts))
-
-
-def read_tools(transcript: Transcript) -> tuple[tool_schema.Tool, ...]:
-    """The tools of a trajectory, from its record or else from its system prompt."""
-    first = transcript.messages[0] if transcript.messages else None
-    prompt = first.content if first is not None and first.role in SYSTEM_ROLES else ""
-    return tool_schema.read_tools(transcript.tools, prompt)
 
 
 def tools(offered: Sequence[tool_schema.Tool]) -> list[Tool]:

@@ -8,6 +8,7 @@ ICONS: Final[dict[str, str]] = {
     "audit": "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 5v3l2 2",
     "check": "m3 8.5 3.5 3.5L13 4.5",
     "copy": "M6 5.5h7v8H6zM4 10.5H3v-8h7v1",
+    "corrections": "M9.5 3.5 12 6l-7 7H2.5v-2.5zM11 2l2.5 2.5M9 13.5h4.5",
     "download": "M8 2v8M4.5 7 8 10.5 11.5 7M2.5 13.5h11",
     "guidelines": "M8 4C6.5 3 4.5 2.7 2 3v9.5c2.5-.3 4.5 0 6 1 1.5-1 3.5-1.3"
     " 6-1V3c-2.5-.3-4.5 0-6 1zM8 4v9.5",

@@ -17,11 +17,11 @@ from annotation.core.trajectories import tool_schema
 from annotation.core.trajectories.messages import EARLIER
 from annotation.core.trajectories.step_costs import cost_of
 from annotation.core.trajectories.trajectory import Message, ToolCall
+from annotation.language import translated
 from annotation.models import Step
 from annotation.reports.shared.transcripts import Transcript
 from frontend.rendering import structure
 from frontend.rendering.allowance import MESSAGE_BYTES, PER_TEXT, Allowance, bytes_of
-from frontend.rendering.beside import read_tools
 from frontend.rendering.blocks import (
     Block,
     PictureBlock,
@@ -32,7 +32,6 @@ from frontend.rendering.blocks import (
 )
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.run_parts import PER_CALL, RunParts, parts_of
-from frontend.rendering.schema_problems import in_words
 from frontend.rendering.step_costs import cost_text
 from frontend.rendering.step_names import step_inside, step_title
 
@@ -192,7 +191,7 @@ class _Layout:
         self.has_alternatives = kind.has(Feature.PAIRS)
         self.transcript = transcript
         self.parts = parts
-        self.offered = read_tools(transcript)
+        self.offered = transcript.offered_tools()
         self.step_at = {step.message_index: step for step in steps}
         self.laid: dict[int, RenderedMessage] = {}
         self.seen: dict[tuple[str, str, str], Twin] = {}
@@ -355,5 +354,7 @@ def _call(call: ToolCall, position: int, offered: Sequence[tool_schema.Tool], al
         body=body,
         broken=not call.parsed and bool(call.arguments_raw),
         in_text=call.origin == "text",
-        problems=[_short(in_words(problem), MOST_OF_PROBLEM) for problem in found],
+        problems=[
+            _short(escape_control_chars(translated(problem.sentence)), MOST_OF_PROBLEM) for problem in found
+        ],
     )

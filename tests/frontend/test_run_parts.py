@@ -207,7 +207,7 @@ def test_what_stands_beside_the_messages_stays_small(value: Any) -> None:
 
 def test_tools_that_are_too_many_are_counted() -> None:
     about = {"description": "d" * 300, "parameters": {"properties": {f"p{n}": {} for n in range(9)}}}
-    offered = beside.read_tools(read([USER], [{"name": f"t{n}", **about} for n in range(512)]))
+    offered = read([USER], [{"name": f"t{n}", **about} for n in range(512)]).offered_tools()
     shown = beside.tools(offered)
     assert 50 < len(shown) < 512
     assert sum(tool.size for tool in shown) <= TOOLS_BYTES

@@ -260,7 +260,7 @@ def test_tools_of_any_shape() -> None:
         "just a name",
         {"name": 7},
     ]
-    found = beside.tools(beside.read_tools(Transcript((), {}, listed, "", None, None, None, None)))
+    found = beside.tools(Transcript((), {}, listed, "", None, None, None, None).offered_tools())
     assert [(tool.name, tool.description) for tool in found] == [
         ("a", "does"),
         ("b", ""),

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import policies
 from annotation.core.errors import Invalid
+from annotation.core.kinds import Feature
 from annotation.core.trajectories.images import Image
 from annotation.core.vocabulary import Role
 from annotation.models import PredictionSet, Project, User
@@ -34,6 +35,7 @@ NAVIGATION = (
             ("overview", _("Overview"), "project", "project.view"),
             ("work", _("My work"), "work", "claim"),
             ("adjudication", _("Adjudication"), "adjudication-queue", "disputes.view"),
+            ("corrections", _("Corrections"), "corrections", "correct"),
             ("remarks", _("Remarks"), "remarks", "trajectory.list"),
             ("guidelines", _("Guidelines"), "guidelines", "project.view"),
             ("search", _("Search"), "search", "project.view"),
@@ -66,6 +68,8 @@ NAVIGATION = (
     ),
 )
 
+# sections that not every kind of project has
+NEEDS = {"corrections": Feature.DERIVATION}
 SECTIONS = {key: (title, url) for _group, entries in NAVIGATION for key, title, url, _verb in entries}
 
 
@@ -98,7 +102,7 @@ class ProjectPage:
                     "current": key == section,
                 }
                 for key, name, url, verb in entries
-                if self.may(verb)
+                if self.may(verb) and self.project.of_kind.has(NEEDS.get(key))
             ]
             if items:
                 groups.append({"title": title, "links": items})

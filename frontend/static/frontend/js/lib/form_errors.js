@@ -19,9 +19,10 @@ export function goToFirstError(part) {
  * Say at each field what is wrong with it, as the server does on a page that it renders.
  * @param {HTMLFormElement} form
  * @param {Readonly<Record<string, readonly string[]>>} errors  by the name of the field
+ * @param {{stay?: boolean}} [options]  `stay`: whoever is typing keeps the focus
  * @returns {string[]} what belongs to no field
  */
-export function showErrors(form, errors) {
+export function showErrors(form, errors, { stay = false } = {}) {
   const rest = [];
   for (const [name, sentences] of Object.entries(errors)) {
     const field = name ? form.elements.namedItem(name) : null;
@@ -35,7 +36,7 @@ export function showErrors(form, errors) {
     field.setAttribute("aria-errormessage", list.id);
     field.closest(".field")?.append(list);
   }
-  goToFirstError(form);
+  if (!stay) goToFirstError(form);
   return rest;
 }
 
