@@ -83,7 +83,10 @@ def test_correction_says_what_is_wrong_with_a_request(by):
         ({}, {"version", "answer"}),
         ({"version": 0, "answer": "action"}, {"origin"}),
         ({"version": 0, "answer": "action", "origin": "written", "text": "a\x00b"}, {"text"}),
-        ({"version": 0, "answer": "action", "origin": "written", "calls": [{"name": "f"}]}, {"calls.0.arguments"}),
+        (
+            {"version": 0, "answer": "action", "origin": "written", "calls": [{"name": "f"}]},
+            {"calls.0.arguments"},
+        ),
         ({"version": 0, "answer": "nothing_wrong", "because": "x"}, {"because"}),
     ):
         refused = by.cleo.post(path, body)

@@ -8,6 +8,8 @@ from annotation.core.jsonio.canonical import sha256_hex
 from annotation.core.vocabulary import ImportState, TrajectoryState
 from annotation.models import (
     Adjudication,
+    Consensus,
+    Correction,
     ImportFile,
     Judge,
     JudgeAnswer,
@@ -22,7 +24,7 @@ from annotation.models import (
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
-from annotation.services import evaluate, label, projects, remarks, tags
+from annotation.services import correct, evaluate, label, projects, remarks, tags
 from tests import people
 from tests.fixtures.judges import make_judge, start
 from tests.services.long_writes import lines
@@ -45,6 +47,8 @@ PAGES = {
     "look again": ("admin", "look-again", 14),
     "members": ("admin", "members", 8),
     "remarks": ("admin", "remarks", 8),
+    "corrections": ("admin", "corrections", 12),
+    "correction": ("admin", "correction", 13),
     "search": ("admin", "search", 33),
     "audit log": ("admin", "audit", 20),
     "imports": ("admin", "imports", 8),
@@ -132,6 +136,12 @@ def fill(cast: people.Cast, many: int) -> None:
             annotator="ann",
             enqueue=False,
         )
+    for trajectory in Trajectory.objects.filter(project=project, state=TrajectoryState.UNANIMOUS)[:many]:
+        # frozen as right: nothing else of these pages tells of it
+        Consensus.objects.filter(step=trajectory.steps.latest("ordinal")).update(value=-1)
+        row = correct.take(actor=cast.admin, project=project)
+        said = correct.Draft("action", "written", text="这样才对。")
+        correct.save_correction(actor=cast.admin, correction=row, draft=said, version=0)
     for row in Judge.objects.filter(project=project):
         evaluate.score_judge(actor=OPERATOR, release=Release.objects.get(version="1.0"), judge=row)
 
@@ -186,6 +196,8 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
     name = PAGES[page][1]
     if name in ("home", "notices", "projects", "people", "profile"):
         return ()
+    if name == "correction":
+        return (Correction.objects.latest("pk").pk,)
     if name == "adjudication":
         return (Adjudication.objects.order_by("-pk").first().pk,)
     if name == "import-detail":
