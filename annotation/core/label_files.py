@@ -35,6 +35,11 @@ MAX_REQUEST: Final = MAX_FILE + 64 * 1024
 """The largest file of suggestions that is taken, in bytes."""
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
+_INDEXES: Final = {str(index): index for index in range(10_000)}
+"""Nearly all message indexes there are, by how they are written."""
+_LABELS: Final = frozenset({*VALUES, None})
+_TYPES: Final = frozenset({int, type(None)})
+_TEXT: Final = frozenset({str})
 _MAX_PROBLEMS_PER_RECORD: Final = 20
 OCCURS_TWICE: Final = translatable("occurs twice")
 NO_INDEX: Final = translatable("is not a message index")
@@ -43,7 +48,7 @@ IN_SEVERAL: Final = translatable("{record} is in several subsets: name one")
 NO_LABEL: Final = translatable("is missing: this step has no label")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen ones take three times as long to make
 class LabelLine:
     """One judgement. `step_labels`: message index to value, `None` for null or what is not a label.
 
@@ -158,7 +163,7 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
             filename, line, "step_labels", translatable("must be an object of message index and label")
         )
     problems: list[tuple[str, str]] = []
-    step_labels = dict(read_step_labels(labels, problems))
+    step_labels = read_step_labels(labels, problems)
     final_label = read_value(value["final_label"], "final_label", problems)
     comment = _text(value.get("comment"))
     failed = comment.startswith(FAILED_PREFIX) and all(label is None for label in labels.values())
@@ -169,7 +174,7 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
         record_id=record_id,
         step_labels=step_labels,
         final_label=None if failed else final_label,
-        explanations=dict(_explanations(step_reasons)) if isinstance(step_reasons, dict) else {},
+        explanations=_explanations(step_reasons) if isinstance(step_reasons, dict) else {},
         final_explanation=_text(reasons.get("final")),
         comment=comment,
         updated_at=_text(value.get("updated_at")),
@@ -179,18 +184,32 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
     )
 
 
-def read_step_labels(
-    labels: dict[str, Any], problems: list[tuple[str, str]]
-) -> Iterator[tuple[int, int | None]]:
-    """(message index, value or `None`) of a `step_labels` object; `problems` takes what is invalid."""
+def read_step_labels(labels: dict[str, Any], problems: list[tuple[str, str]]) -> dict[int, int | None]:
+    """Message index to value or `None` of a `step_labels` object; `problems` takes what is invalid."""
     for key in getattr(labels, "repeated", ()):
         problems.append((f"step_labels.{excerpt(key)}", OCCURS_TWICE))
+    values = labels.values()
+    # the types first: True and 1.0 are equal to 1, and a list is not even hashable
+    every = _TYPES.issuperset(map(type, values)) and _LABELS.issuperset(values)
+    if every and (plain := _by_index(labels)) is not None:
+        return plain
+    found: dict[int, int | None] = {}
     for key, value in labels.items():
         index = read_index(key)
         if index is None:
             problems.append((f"step_labels.{excerpt(key)}", NO_INDEX))
         else:
-            yield index, read_value(value, f"step_labels.{index}", problems)
+            found[index] = read_value(value, f"step_labels.{index}", problems)
+    return found
+
+
+def _by_index(given: dict[str, Any]) -> dict[int, Any] | None:
+    """The same by message index, in a tenth of the time that reading key by key takes; None when one of them
+    has to be looked at."""
+    try:
+        return dict(zip(map(_INDEXES.__getitem__, given), given.values(), strict=True))
+    except KeyError:
+        return None
 
 
 def read_value(value: Any, name: str, problems: list[tuple[str, str]]) -> int | None:
@@ -279,11 +298,12 @@ def _record_id(value: dict[str, Any]) -> str | None:
     return None
 
 
-def _explanations(explanations: dict[str, Any]) -> Iterator[tuple[int, str]]:
-    for key, reason in explanations.items():
-        index = read_index(key)
-        if index is not None and isinstance(reason, str):
-            yield index, reason
+def _explanations(explanations: dict[str, Any]) -> dict[int, str]:
+    every = _TEXT.issuperset(map(type, explanations.values()))
+    if every and (plain := _by_index(explanations)) is not None:
+        return plain
+    found = ((read_index(key), reason) for key, reason in explanations.items() if isinstance(reason, str))
+    return {index: reason for index, reason in found if index is not None}
 
 
 def moment(updated_at: str) -> datetime:

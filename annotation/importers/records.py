@@ -145,7 +145,7 @@ def labels_of(
     if not isinstance(source, dict | None):
         problems.add("step_labels", translatable("must be an object of message index and label"))
         return None
-    step_labels = dict(read_step_labels(source or {}, problems.found))
+    step_labels = read_step_labels(source or {}, problems.found)
     for index in step_labels:
         message = messages[index] if index < len(messages) else None
         if message is None:

@@ -18,8 +18,9 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from annotation.core.i18n import translatable
 
@@ -62,8 +63,7 @@ class RecordError:
         return {"line": self.line, "field": self.field, "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One JSON value of a file, parsed, with the exact bytes it was read from and the line it begins on."""
 
     value: Any
@@ -227,13 +227,19 @@ _DECODER: Final[dict[str, str]] = {
 
 def _loads(text: str, line: int, hook: Callable[[list[tuple[str, Any]]], Any] | None) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=hook) if hook else json.loads(text)
+        return _decoder(hook).decode(text)
     except json.JSONDecodeError as error:
         raise BadJson(_describe(error, line)) from None
     except RecursionError:
         raise BadJson(translatable("is nested deeper than {n} levels", n=MAX_DEPTH)) from None
     except ValueError:
         raise BadJson(translatable("contains an integer of more than 4,300 digits")) from None
+
+
+@lru_cache
+def _decoder(hook: Callable[[list[tuple[str, Any]]], Any] | None) -> json.JSONDecoder:
+    """The decoder with this hook: `json.loads` would make one for every record."""
+    return json.JSONDecoder(object_pairs_hook=hook)
 
 
 def _describe(error: json.JSONDecodeError, line: int) -> str:

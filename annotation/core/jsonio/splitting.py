@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 from annotation.core.i18n import translatable
 
@@ -27,8 +27,7 @@ _GAP: Final = re.compile(rb"[ \t\r\n]*")
 _GAP_OR_COMMA: Final = re.compile(rb"[ \t\r\n,]*")
 
 
-@dataclass(frozen=True, slots=True)
-class RawRecord:
+class RawRecord(NamedTuple):
     """The exact bytes of one record, the line it begins on (from 1) and its offset in the file."""
 
     raw: bytes

@@ -327,6 +327,5 @@ def _commonest(group: IntArray, value: IntArray, n_groups: int) -> IntArray:
 def aligned(given: Mapping[int, int | None], indexes: Sequence[int]) -> tuple[list[int], list[int]]:
     """A line's labels by message index, held against a record's steps: the values in their order, MISSING
     where there is none; and the message indexes that are no step."""
-    known = set(indexes)
-    values = [MISSING if (value := given.get(index)) is None else value for index in indexes]
-    return values, sorted(index for index in given if index not in known)
+    values = [MISSING if value is None else value for value in map(given.get, indexes)]
+    return values, sorted(given.keys() - indexes)

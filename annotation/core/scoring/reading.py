@@ -180,7 +180,7 @@ def reasons_json(line: LabelLine, answer: Answer, indexes: list[int]) -> bytes:
     """The reasons of steps and outcome in a line, its comment, and what it says otherwise than by labels, as
     canonical JSON."""
     said = {
-        "steps": {str(index): line.explanations[index] for index in indexes if line.explanations.get(index)},
+        "steps": {str(index): reason for index in indexes if (reason := line.explanations.get(index))},
         "final": line.final_explanation,
         "comment": line.comment,
         **answer.as_json(),
