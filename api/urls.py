@@ -96,6 +96,13 @@ urlpatterns = [
     path("assignments/<int:pk>/consensus/", assignments.OwnConsensus.as_view(), name="own-consensus"),
     path("assignments/<int:pk>/reveals/", reveals.Reveals.as_view(), name="reveals"),
     path(f"{PROJECT}judges/", judges.Judges.as_view(), name="judges"),
+    path(f"{PROJECT}judges-first/", judges.JudgesFirst.as_view(), name="judges-first"),
+    path(f"{PROJECT}judges-first/preview/", judges.JudgesFirstPreview.as_view(), name="judges-first-preview"),
+    path(
+        f"{PROJECT}judges-first/send-back/",
+        judges.JudgesFirstSendBack.as_view(),
+        name="judges-first-send-back",
+    ),
     path("judges/<int:pk>/", judges.OneJudge.as_view(), name="judge"),
     path("judges/<int:pk>/retire/", judges.Retire.as_view(), name="judge-retire"),
     path("judges/<int:pk>/restore/", judges.Restore.as_view(), name="judge-restore"),

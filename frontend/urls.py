@@ -32,7 +32,7 @@ from frontend.pages.evaluation import (
     size_plan,
 )
 from frontend.pages.influence import influence
-from frontend.pages.judging import answers, judges, run, runs, workshop
+from frontend.pages.judging import answers, judges, judges_first, run, runs, workshop
 from frontend.pages.projects import audit, members, overview, projects
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
 from frontend.pages.releases import derivations, freezes, release_diff, releases
@@ -208,6 +208,8 @@ judging = [
     page(JUDGE + "workshop/", workshop.workshop, "judge-workshop"),
     page(PROJECT + "workshop/<int:pk>/", workshop.sample, "workshop-sample"),
     page(JUDGE + "import/", judges.import_file, "judge-import"),
+    page(PROJECT + "judges-first/", judges_first.settle, "judges-first"),
+    page(PROJECT + "judges-first/send-back/", judges_first.send_back, "judges-first-send-back"),
     page(PROJECT + "runs/", runs.runs, "runs"),
     page(PROJECT + "runs/new/", runs.new, "run-new"),
     page(RUN, run.run, "run"),

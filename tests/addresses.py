@@ -168,6 +168,8 @@ def _judging_pages() -> Iterator[Address]:
     f = "frontend:"
     for name in ("judges", "judge-new", "runs"):
         yield Address(f + name, slug)
+    yield Address(f + "judges-first", slug, body=lambda world: {"judges": world.ids["judge"]})
+    yield Address(f + "judges-first-send-back", slug)
     yield Address(f + "judge-create", kind("imported"), "file", body={"name": "J"})
     yield Address(f + "judge-create", kind("openai_compatible"), "server")
     yield Address(f + "judge-create", kind("oracle"), "none")
@@ -191,6 +193,9 @@ def _judging_pages() -> Iterator[Address]:
 def _judging_api() -> Iterator[Address]:
     a = "api:"
     yield Address(a + "judges", slug, body={"name": "J", "kind": "imported"})
+    for name in ("judges-first", "judges-first-preview"):
+        yield Address(a + name, slug, body=lambda world: {"judges": [world.ids["judge"]]})
+    yield Address(a + "judges-first-send-back", slug)
     yield Address(a + "judge", pk("judge"), body={"name": "Other"})
     for name in ("judge-retire", "judge-restore", "judge-suggestions"):
         yield Address(a + name, pk("judge"))

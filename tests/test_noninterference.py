@@ -21,12 +21,22 @@ from django.db import transaction
 from django.db.models import Model
 
 from annotation.core.influence.experiment import Arm
-from annotation.models import Adjudication, Allocation, Assignment, Judge, SecondPerson, Trajectory, User
+from annotation.models import (
+    Adjudication,
+    Allocation,
+    Assignment,
+    Judge,
+    JudgesFirstVerdict,
+    SecondPerson,
+    Trajectory,
+    User,
+)
 from annotation.policies import OPERATOR
 from annotation.services import adjudicate, assign, label, projects, release, second_person
 from tests.addresses import Address, addresses, methods
 from tests.callers import PlainClient
 from tests.fixtures.judges import make_imported_judge
+from tests.fixtures.judges_first import make_judges_first_cast, say
 from tests.ids import Id
 from tests.people import (
     Cast,
@@ -246,6 +256,35 @@ def test_noninterference_of_judges_as_the_second_reader(db: None, after: timedel
         label.submit(actor=cast.ann, assignment=mine)
         clock.shift(after)
         states: list[State] = [nothing, spared, doubted, doubted_and_labelled]
+        found = seen_in(states, cast, row, ids_of(row, free, mine, cast.ann, cast.ben))
+    assert not told(found)
+
+
+def left_to_people(cast: Cast, row: Trajectory) -> None:
+    """Judges disagreed about it, so that people are asked."""
+    say(Judge.objects.filter(project=cast.project), [row], [["key", "reverse", "missing"]])
+
+
+def drawn_from_judged(cast: Cast, row: Trajectory) -> None:
+    """Judges agreed about it, and it is among those that people label as well."""
+    say(Judge.objects.filter(project=cast.project), [row], [["key", "key", "same"]])
+    JudgesFirstVerdict.objects.filter(trajectory=row).update(verdict="judged", drawn=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("submits", [False, True], ids=["while she labels", "after she submitted"])
+def test_noninterference_of_what_judges_settled_first(db: None, submits: bool) -> None:
+    with time_machine.travel(NOW, tick=False):
+        cast, (row, free), _judges = make_judges_first_cast(2)
+        for one in (row, free):
+            JudgesFirstVerdict.objects.create(
+                project=cast.project, trajectory=one, verdict="people", place=0.5, created_at=NOW
+            )
+        mine = assign.claim_this(actor=cast.ann, trajectory=row)
+        label_all(mine, 1, outcome=1)
+        if submits:
+            label.submit(actor=cast.ann, assignment=mine)
+        states: list[State] = [nothing, left_to_people, drawn_from_judged]
         found = seen_in(states, cast, row, ids_of(row, free, mine, cast.ann, cast.ben))
     assert not told(found)
 

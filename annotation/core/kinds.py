@@ -27,6 +27,8 @@ class Feature(StrEnum):
     one may be better than another, so that releases are written as pairs and say where each is from, and
     models are scored by pairs. `step_scores`: models are scored by the labels that they give to steps, and
     recalibrated, stacked and planned for by these. `derivation`: decisions are derived from its releases.
+    `judges_first`: its data have a key, so that judges who agree with it settle an item before people are
+    asked.
     """
 
     PROPAGATION = "propagation"
@@ -38,6 +40,7 @@ class Feature(StrEnum):
     PAIRS = "pairs"
     STEP_SCORES = "step_scores"
     DERIVATION = "derivation"
+    JUDGES_FIRST = "judges_first"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +135,11 @@ STEPS: Final = ProjectKind(
     lacks={
         Feature.PAIRS: translatable(
             "In a project of steps no step is an alternative to another, so that its releases have no pairs."
-        )
+        ),
+        Feature.JUDGES_FIRST: translatable(
+            "In a project of steps no data have a key, so that judges cannot settle anything before people "
+            "are asked."
+        ),
     },
 )
 DECISIONS: Final = ProjectKind(
@@ -223,7 +230,11 @@ def available(kind: ProjectKind, every: Mapping[str, _Needing]) -> dict[str, _Ne
     return {name: one for name, one in every.items() if kind.has(one.needs)}
 
 
-SETTINGS_NEED: Final[Mapping[str, Feature]] = {"carry_forward": Feature.PROPAGATION}
+SETTINGS_NEED: Final[Mapping[str, Feature]] = {
+    "carry_forward": Feature.PROPAGATION,
+    "judges_first": Feature.JUDGES_FIRST,
+    "judged_sample": Feature.JUDGES_FIRST,
+}
 """The settings of a project that not every kind has."""
 
 

@@ -45,18 +45,22 @@ class ExpiryReason(StrEnum):
 
 
 class TrajectoryState(StrEnum):
-    """The state of a trajectory between labelling and consensus."""
+    """The state of a trajectory between labelling and consensus. `judged`: judges alone settled it, before
+    people were asked."""
 
     LABELLING = "labelling"
     UNANIMOUS = "unanimous"
     DISPUTED = "disputed"
     ADJUDICATED = "adjudicated"
+    JUDGED = "judged"
 
 
 SETTLED: Final = (TrajectoryState.UNANIMOUS, TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
 """All labels of the trajectory are in: figures may count them without telling an annotator of others'."""
 RESOLVED: Final = (TrajectoryState.UNANIMOUS, TrajectoryState.ADJUDICATED)
-"""The trajectory has a consensus, which releases hold and judges are compared with."""
+"""The trajectory has a consensus of people, which judges are compared with."""
+IN_RELEASES: Final = (*RESOLVED, TrajectoryState.JUDGED)
+"""The trajectory has a consensus, which releases hold."""
 
 
 class ImportState(StrEnum):
@@ -188,13 +192,14 @@ class Closes(StrEnum):
 
 class ConsensusKind(StrEnum):
     """The origin of the resolved label of a step, or of an outcome. `one_person`: of one person, about whose
-    labels judges had little doubt."""
+    labels judges had little doubt; `judged`: of judges, before people were asked."""
 
     UNANIMOUS = "unanimous"
     DISCUSSED = "discussed"
     ADJUDICATED = "adjudicated"
     MAJORITY = "majority"
     ONE_PERSON = "one_person"
+    JUDGED = "judged"
 
 
 RULINGS: Final = (ConsensusKind.ADJUDICATED, ConsensusKind.MAJORITY)

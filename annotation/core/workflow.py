@@ -35,12 +35,16 @@ ASSIGNMENT: Final[Mapping[AssignmentState, frozenset[AssignmentState]]] = {
 }
 
 TRAJECTORY: Final[Mapping[TrajectoryState, frozenset[TrajectoryState]]] = {
-    TrajectoryState.LABELLING: frozenset({TrajectoryState.UNANIMOUS, TrajectoryState.DISPUTED}),
+    TrajectoryState.LABELLING: frozenset(
+        {TrajectoryState.UNANIMOUS, TrajectoryState.DISPUTED, TrajectoryState.JUDGED}
+    ),
     # a reopened submission takes its trajectory back to labelling
     TrajectoryState.UNANIMOUS: frozenset({TrajectoryState.LABELLING}),
     TrajectoryState.DISPUTED: frozenset({TrajectoryState.ADJUDICATED, TrajectoryState.LABELLING}),
     # a decided case may be taken up again; releases have copied what they needed
     TrajectoryState.ADJUDICATED: frozenset({TrajectoryState.DISPUTED}),
+    # drawn for people to label as well, or sent back to them
+    TrajectoryState.JUDGED: frozenset({TrajectoryState.LABELLING}),
 }
 
 IMPORT: Final[Mapping[ImportState, frozenset[ImportState]]] = {

@@ -22,6 +22,7 @@ from .experiment import Allocation, InterimAnalysis
 from .freezes import Freeze
 from .jobs import JobFields
 from .judges import MAX_CONCURRENCY, Judge, WorkshopSample
+from .judges_first import JudgesFirstVerdict, given_to_people
 from .labels import (
     ACTIVE_STATES,
     Assignment,
@@ -38,6 +39,7 @@ from .projects import (
     MAX_ANNOTATORS,
     MAX_CLAIM_DAYS,
     MAX_CLAIMS,
+    MAX_JUDGED_SAMPLE,
     MAX_RETEST_DAYS,
     Guideline,
     Membership,
@@ -74,6 +76,7 @@ __all__ = [
     "MAX_CLAIMS",
     "MAX_CLAIM_DAYS",
     "MAX_CONCURRENCY",
+    "MAX_JUDGED_SAMPLE",
     "MAX_RETEST_DAYS",
     "UNFINISHED_RUNS",
     "Adjudication",
@@ -103,6 +106,7 @@ __all__ = [
     "JobFields",
     "Judge",
     "JudgeAnswer",
+    "JudgesFirstVerdict",
     "Label",
     "LabelAudit",
     "LabelColumns",
@@ -145,5 +149,6 @@ __all__ = [
     "User",
     "WorkshopSample",
     "all_places_free",
+    "given_to_people",
     "ruling_drafts",
 ]

@@ -19,6 +19,9 @@ MAX_ANNOTATORS = 9
 MAX_CLAIMS = 100
 MAX_CLAIM_DAYS = 365
 MAX_RETEST_DAYS = 365
+JUDGED_SAMPLE = 100
+MAX_JUDGED_SAMPLE = 1_000
+WITH_JUDGES_FIRST = [kind.name for kind in KINDS.values() if kind.has(Feature.JUDGES_FIRST)]
 WITH_PROPAGATION = [kind.name for kind in KINDS.values() if kind.has(Feature.PROPAGATION)]
 
 
@@ -37,6 +40,8 @@ class Project(Versioned, models.Model):
     `claim_days` after how many days without use such a claim expires (null: never). `retest_percent` says
     which share of the resolved trajectories one of its annotators labels again, after `retest_days`
     (docs/sealing.md, "Rechecks"); `recheck_seed` is the secret that draws them, and places in the queue.
+    With `judges_first`, people are asked only about what judges do not settle (docs/judges.md, "Judges
+    first"), and about `judged_sample` trajectories that they do.
     `experiment_seed` randomises when annotators see suggestions (core.influence.experiment), in place of
     `suggestion_policy`, in `experiment_arms` arms; null: no experiment. What is dealt to an arm is
     `experiment_unit`: a person on a task, whose arms stand in `Allocation`, or, in older experiments, a whole
@@ -47,7 +52,7 @@ class Project(Versioned, models.Model):
     EDITED = (
         *("name", "description", "annotators_per_trajectory", "second_reader", "claim_limit", "claim_days"),
         *("retest_percent", "retest_days", "suggestion_policy"),
-        *("show_reference_answer", "show_reward_hints", "carry_forward"),
+        *("show_reference_answer", "show_reward_hints", "carry_forward", "judges_first", "judged_sample"),
     )
 
     slug = models.SlugField(_("slug"), max_length=64, unique=True)
@@ -97,6 +102,12 @@ class Project(Versioned, models.Model):
         _("days after which annotators label again"),
         default=7,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_RETEST_DAYS)],
+    )
+    judges_first = models.BooleanField(_("judges first"), default=False)
+    judged_sample = models.PositiveSmallIntegerField(
+        _("judged trajectories that people label as well"),
+        default=JUDGED_SAMPLE,
+        validators=[MaxValueValidator(MAX_JUDGED_SAMPLE)],
     )
     recheck_seed = models.PositiveBigIntegerField(default=new_recheck_seed, editable=False)
     experiment_seed = models.PositiveBigIntegerField(_("seed of the experiment"), null=True, blank=True)
@@ -149,6 +160,20 @@ class Project(Versioned, models.Model):
                     experiment_seed__isnull=True,
                 ),
                 name="project_second_reader_fits",
+            ),
+            models.CheckConstraint(
+                condition=Q(judges_first=False)
+                | Q(
+                    kind__in=WITH_JUDGES_FIRST,
+                    second_reader=SecondReader.PERSON.value,
+                    suggestion_policy__in=[policy.value for policy in UNSEEN_POLICIES],
+                    experiment_seed__isnull=True,
+                    triage_seed__isnull=True,
+                ),
+                name="project_judges_first_fits",
+            ),
+            models.CheckConstraint(
+                condition=Q(judged_sample__lte=MAX_JUDGED_SAMPLE), name="project_judged_sample_in_range"
             ),
             models.CheckConstraint(
                 condition=Q(experiment_unit=Unit.ANNOTATOR.value, experiment_arms__in=(2, 3))

@@ -20,6 +20,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "assign": (Role.ADMIN,),
     "judges.change": (Role.ADMIN,),
     "suggest": (Role.ADMIN,),
+    "judges_first.settle": (Role.ADMIN,),
     "influence.view": (Role.ADMIN,),
     "claim": (Role.ANNOTATOR,),
     "label": (Role.ANNOTATOR,),

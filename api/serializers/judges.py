@@ -286,3 +286,59 @@ class Answer(Output):
     def get_response(self, row: Any) -> str:
         """The body that came back, as text."""
         return str(self.context["response_text"])
+
+
+class ChosenJudges(Input):
+    """Three judges or more, by their ids."""
+
+    judges = serializers.ListField(child=Whole(min_value=1, max_value=MAX_BIGINT), max_length=100)
+
+
+class Settlement(Output):
+    """What trajectories come to, counted. Among those for `people` are those `claimed` by people before, and
+    those `lacking` the answer of a judge that failed; `waiting` are those that a judge has not been asked
+    about."""
+
+    judged = serializers.IntegerField()
+    dropped = serializers.IntegerField()
+    people = serializers.IntegerField()
+    claimed = serializers.IntegerField()
+    lacking = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+
+
+class JudgedAudit(Output):
+    """How often people agree with the judges: of the `drawn` trajectories, `done` are resolved by people, and
+    `agreed` of them have the same order; `low` and `high` are Wilson's 95 % interval of the `share`, which is
+    null before any is resolved."""
+
+    drawn = serializers.IntegerField()
+    done = serializers.IntegerField()
+    agreed = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+
+
+class JudgesFirst(Output):
+    """What judges have settled before people were asked, and how often people agree with it."""
+
+    judged = serializers.IntegerField()
+    dropped = serializers.IntegerField()
+    people = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    audit = JudgedAudit()
+
+
+class SendBack(Input):
+    """Trajectories by their ids; left out: all that judges have settled."""
+
+    trajectories = serializers.ListField(
+        required=False, child=Whole(min_value=1, max_value=MAX_BIGINT), min_length=1, max_length=1_000
+    )
+
+
+class SentBack(Output):
+    """How many trajectories went to people."""
+
+    sent = serializers.IntegerField()

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from annotation.core.kinds import KINDS
 from annotation.core.project_templates import TEMPLATES
 from annotation.core.vocabulary import SecondReader, SuggestionPolicy
-from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS
+from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_JUDGED_SAMPLE, MAX_RETEST_DAYS
 
 from .base import Input, Output, Version, Whole, words
 from .people import Person
@@ -44,6 +44,8 @@ class Project(Output):
     show_reference_answer = serializers.BooleanField()
     show_reward_hints = serializers.BooleanField()
     carry_forward = serializers.BooleanField()
+    judges_first = serializers.BooleanField(help_text="Judges settle what they can before people are asked.")
+    judged_sample = serializers.IntegerField(help_text="The judged trajectories that people label as well.")
     version = serializers.CharField(help_text="Names the settings as they are.")
     created_at = serializers.DateTimeField()
 
@@ -63,6 +65,8 @@ class Settings(Input):
     show_reference_answer = serializers.BooleanField(required=False)
     show_reward_hints = serializers.BooleanField(required=False)
     carry_forward = serializers.BooleanField(required=False)
+    judges_first = serializers.BooleanField(required=False)
+    judged_sample = Whole(required=False, min_value=0, max_value=MAX_JUDGED_SAMPLE)
 
 
 class ProjectChange(Settings):

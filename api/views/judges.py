@@ -15,15 +15,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.core.label_files import MAX_REQUEST
-from annotation.models import Judge, JudgeAnswer, User
+from annotation.models import Judge, JudgeAnswer, Project, User
 from annotation.policies import require, visible
 from annotation.reports.judging.judge_figures import as_json, judge_agreement
+from annotation.reports.judging.judges_first import check_asked, preview, summary
 from annotation.reports.judging.recalibration import recalibration
-from annotation.services import noted_reads, suggest
+from annotation.services import judges_first, noted_reads, suggest
 
 from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import judges as shapes
-from .base import ProjectView, View, fetch, spooled
+from .base import ProjectView, View, fetch, fetch_all, spooled
 
 RAW_OPTIONS = [
     OpenApiParameter("filename", str, description="Raw uploads: the file's name."),
@@ -199,3 +200,71 @@ class Answer(View):
         texts = noted_reads.judge_answer(actor=self.user, answer=row)
         context = {"request_text": texts.request_text, "response_text": texts.response_text}
         return Response(shapes.Answer(row, context=context).data)
+
+
+class _JudgesFirst(ProjectView):
+    """What judges settle before people are asked."""
+
+    noun = "judges"
+
+    def _judges(self, project: Project) -> list[Judge]:
+        keys = self.parsed(shapes.ChosenJudges)["judges"]
+        return fetch_all(self.user, Judge.objects.filter(project=project), keys)
+
+
+class JudgesFirst(_JudgesFirst):
+    """`/projects/<slug>/judges-first/`"""
+
+    @extend_schema(summary="Read what judges settled", responses=shapes.JudgesFirst)
+    def get(self, request: Request, slug: str) -> Response:
+        """How many trajectories judges have settled before people were asked, and how often people agree with
+        them. For admins."""
+        project = self.project()
+        require(self.user, "judges_first.settle", project)
+        check_asked(project)
+        return Response(shapes.JudgesFirst(summary(project)).data)
+
+    @extend_schema(
+        summary="Settle what judges agree on", request=shapes.ChosenJudges, responses=shapes.Settlement
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Settle all that these judges have been asked about: what all put in the order of the key is judged,
+        what all put in its reverse dropped, and everything else goes to people. For admins."""
+        project = self.project()
+        require(self.user, "judges_first.settle", project)
+        judges = self._judges(project)
+        settled = judges_first.settle_judged(actor=self.user, project=project, judges=judges)
+        return Response(shapes.Settlement(settled).data)
+
+
+class JudgesFirstPreview(_JudgesFirst):
+    """`/projects/<slug>/judges-first/preview/`"""
+
+    throttle_scope = "costly"
+
+    @extend_schema(
+        summary="Preview what judges agree on", request=shapes.ChosenJudges, responses=shapes.Settlement
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """What settling would come to; nothing is changed. For admins."""
+        project = self.project()
+        require(self.user, "judges_first.settle", project)
+        found = preview(viewer=self.user, project=project, judges=self._judges(project))
+        return Response(shapes.Settlement(found).data)
+
+
+class JudgesFirstSendBack(_JudgesFirst):
+    """`/projects/<slug>/judges-first/send-back/`"""
+
+    @extend_schema(
+        summary="Send judged trajectories to people", request=shapes.SendBack, responses=shapes.SentBack
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Take the consensus of judges back, and have people label these trajectories, for good. For
+        admins."""
+        project = self.project()
+        require(self.user, "judges_first.settle", project)
+        sent = judges_first.send_back(
+            actor=self.user, project=project, trajectories=self.parsed(shapes.SendBack).get("trajectories")
+        )
+        return Response({"sent": sent})

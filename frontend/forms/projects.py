@@ -15,7 +15,15 @@ from annotation.core.kinds import KINDS, STEPS, ProjectKind, settings_of
 from annotation.core.project_templates import DEFAULT_TEMPLATE, TEMPLATES
 from annotation.core.vocabulary import SecondReader, SuggestionPolicy
 from annotation.language import joined, translated
-from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_RETEST_DAYS, Project
+from annotation.models import (
+    MAX_ANNOTATORS,
+    MAX_CLAIM_DAYS,
+    MAX_CLAIMS,
+    MAX_JUDGED_SAMPLE,
+    MAX_RETEST_DAYS,
+    Project,
+)
+from annotation.models.projects import JUDGED_SAMPLE
 from annotation.services.projects import settings_from
 
 COPY = "project:"
@@ -124,11 +132,33 @@ class SettingsForm(forms.Form):
         help_text=_("Saves keystrokes, but a wrong proposal can hide the first error. Off by default."),
     )
 
+    judges_first = forms.BooleanField(
+        label=_("Judges first"),
+        required=False,
+        help_text=_(
+            "People get only what judges leave them: an item waits until you settle it on the page of "
+            "judges. Where three judges or more all agree with the key, nobody else is asked."
+        ),
+    )
+    judged_sample = forms.IntegerField(
+        label=_("Judged items that people label as well"),
+        min_value=0,
+        max_value=MAX_JUDGED_SAMPLE,
+        initial=JUDGED_SAMPLE,
+        required=False,
+        help_text=_("Drawn by chance, and unmarked. They tell how often people agree with the judges."),
+    )
+
     def __init__(self, *args: Any, kind: ProjectKind = STEPS, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.kind_said = titled(kind.title, kind.about)
         for name in self.fields.keys() - settings_of(kind, self.fields):
             del self.fields[name]
+
+    def clean_judged_sample(self) -> int:
+        """The default where nothing is said, as in a new project of another kind than the form showed."""
+        given: int | None = self.cleaned_data["judged_sample"]
+        return JUDGED_SAMPLE if given is None else given
 
     def said(self, name: str) -> Any:
         """The value of a field as it stands in the form; a number, where it is one."""
@@ -164,6 +194,12 @@ class SettingsForm(forms.Form):
             "Unused claims expire after %(n)s day.", "Unused claims expire after %(n)s days.", _count(days)
         )
         never = gettext("Unused claims never expire.")
+        audited = gettext("Judges are asked first; people label %(n)s of what they settle as well.")
+        first = (
+            audited % {"n": said("judged_sample")}
+            if "judges_first" in self.fields and said("judges_first")
+            else gettext("People are asked about everything.")
+        )
         checked = gettext("Annotators label %(own)s %% of their own again after %(days)s days.")
         return [
             self._section(
@@ -181,6 +217,11 @@ class SettingsForm(forms.Form):
                 gettext("Annotators see judges’ suggestions: %(when)s.")
                 % {"when": policies.get(said("suggestion_policy"), "–")},
                 ("suggestion_policy",),
+            ),
+            *(
+                [self._section("judges-first", _("Judges first"), first, ("judges_first", "judged_sample"))]
+                if "judges_first" in self.fields
+                else []
             ),
             self._section(
                 "claims",

@@ -68,6 +68,8 @@ AUDIT_SENTENCES = {
     "judge.restore": gettext_lazy("reactivated a judge"),
     "judge.retire": gettext_lazy("retired a judge"),
     "second_person.fit": gettext_lazy("made the rule for a second person"),
+    "judges_first.settle": gettext_lazy("settled what judges agree on"),
+    "judges_first.send_back": gettext_lazy("sent what judges had settled to people"),
     "labels.import": gettext_lazy("imported finished labels"),
     "member.remove": gettext_lazy("removed a member"),
     "member.set": gettext_lazy("set the roles of a member"),

@@ -41,6 +41,7 @@ ORIGINS: Final = {
     ConsensusKind.MAJORITY: pgettext_lazy("origin", "majority"),
     ConsensusKind.ADJUDICATED: gettext_lazy("adjudicated"),
     ConsensusKind.ONE_PERSON: gettext_lazy("one person beside judges"),
+    ConsensusKind.JUDGED: gettext_lazy("judged"),
 }
 REASONS: Final = {
     ExpiryReason.LEFT: gettext_lazy("left the project"),

@@ -10,6 +10,8 @@ from annotation.core.guidelines import default_guideline
 from annotation.core.kinds import DECISIONS, KINDS, STEPS, Feature, ProjectKind
 from annotation.core.vocabulary import VALUES
 
+OF_ALTERNATIVES = {Feature.PAIRS, Feature.JUDGES_FIRST}
+
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
 def test_kind_gives_every_label_a_meaning_and_has_guidelines_in_both_languages(kind: ProjectKind) -> None:
@@ -23,13 +25,13 @@ def test_kind_gives_every_label_a_meaning_and_has_guidelines_in_both_languages(k
 
 
 def test_feature_of_alternatives_and_features_of_a_sequence_belong_to_one_kind_each() -> None:
-    assert DECISIONS.features == {Feature.PAIRS}
-    assert STEPS.features == set(Feature) - {Feature.PAIRS}
+    assert DECISIONS.features == OF_ALTERNATIVES
+    assert STEPS.features == set(Feature) - OF_ALTERNATIVES
 
 
 @pytest.mark.parametrize("feature", Feature)
 def test_kind_refuses_what_it_lacks_in_one_sentence(feature: Feature) -> None:
-    has, lacks = (DECISIONS, STEPS) if feature is Feature.PAIRS else (STEPS, DECISIONS)
+    has, lacks = (DECISIONS, STEPS) if feature in OF_ALTERNATIVES else (STEPS, DECISIONS)
     has.require(feature)
     with pytest.raises(Conflict) as refused:
         lacks.require(feature)

@@ -52,6 +52,11 @@ class Command(OperatorCommand):
             self.stdout.write(f"  agreement          {measure_text(retest.agreement)}")
             self.stdout.write(f"  κ                  {measure_text(retest.kappa)}")
 
+        if (first := quality.judges_first) is not None:
+            audit = first.audit
+            self.stdout.write(f"settled by judges (judged {first.judged:,}, dropped {first.dropped:,})")
+            share = "–" if audit.share is None else f"{audit.share:.4f} ({audit.low:.4f} to {audit.high:.4f})"
+            self.stdout.write(f"  people agree       {share}, {audit.done:,} of {audit.drawn:,} labelled")
         if (saved := quality.second_reading) is not None:
             each = saved.labels_a_trajectory
             self.stdout.write(f"judges as the second reader ({counted(saved.judges, 'judge')})")

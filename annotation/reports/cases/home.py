@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from annotation import policies
 from annotation.core.vocabulary import (
+    IN_RELEASES,
     SEEN_LABELS,
     AdjudicationState,
     AssignmentState,
@@ -26,6 +27,7 @@ from annotation.models import (
     Project,
     Trajectory,
     User,
+    given_to_people,
 )
 from annotation.policies.rechecks import askable
 
@@ -79,7 +81,7 @@ class ProjectWork:
     @property
     def resolved(self) -> int:
         """The number of trajectories with a consensus (admins)."""
-        return self.counts.get(TrajectoryState.UNANIMOUS, 0) + self.counts.get(TrajectoryState.ADJUDICATED, 0)
+        return sum(self.counts.get(state, 0) for state in IN_RELEASES)
 
 
 def waiting_for(user: User) -> list[ProjectWork]:
@@ -108,6 +110,7 @@ def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership
     rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
     seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SEEN_LABELS)
     free = Trajectory.objects.filter(
+        given_to_people(),
         ~Exists(theirs),
         ~Exists(rechecked),
         ~Exists(seen),

@@ -24,6 +24,7 @@ from annotation.models.blindness import BLIND_VALUE
 from annotation.policies import Actor, require
 
 from ..agreement.report import kappa
+from ..judging.judges_first import JudgesFirstSummary, summary
 from ..judging.second_person import SecondReading, second_reading
 from .label_audit import AuditReport, audit_report, certificate_json, newest_audit, progress_json
 from .reader_scores import reader_scores
@@ -78,7 +79,7 @@ class LabelQuality:
     `readers` is what its readers earn against the consensus, by figure; of what is resolved there are
     `resolved` trajectories with `steps` steps. `between` is the agreement of people with one another, beside
     that with themselves in `retests`; `second_reading` what judges as the second reader save, None where they
-    are not."""
+    are not; `judges_first` what judges settled before people were asked, None where they are not."""
 
     project: m.Project
     audit: AuditReport | None
@@ -89,11 +90,12 @@ class LabelQuality:
     retests: tuple[Retest, ...]
     between: Retest
     second_reading: SecondReading | None
+    judges_first: JudgesFirstSummary | None
     people: tuple[PersonsConfusion, ...]
 
 
 def label_quality(*, viewer: Actor, project: m.Project) -> LabelQuality:
-    """For admins. At most thirty queries and those of the permission, however much there is."""
+    """For admins. At most thirty-seven queries and those of the permission, however much there is."""
     require(viewer, "rechecks.view", project)
     newest = newest_audit(project)
     resolved = m.Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED)
@@ -112,6 +114,7 @@ def label_quality(*, viewer: Actor, project: m.Project) -> LabelQuality:
         retests=tuple(_retests(tables, names)),
         between=Retest("", *kappa(viewer=viewer, project=project)),
         second_reading=second_reading(project),
+        judges_first=summary(project),
         people=tuple(_people(confusion, names)),
     )
 
@@ -215,6 +218,7 @@ def as_json(found: LabelQuality) -> dict[str, Any]:
         "retests": [{"annotator": one.name or None, **_retest_json(one)} for one in found.retests],
         "between_annotators": _retest_json(found.between),
         "second_reading": saved and {**asdict(saved), "labels_a_trajectory": saved.labels_a_trajectory},
+        "judges_first": found.judges_first and found.judges_first.as_json(),
         "confusion": [
             {
                 "annotator": one.name,

@@ -11,7 +11,13 @@ from django.db.models import Count, Q, Sum
 from annotation import models as m
 from annotation.core.agreement.verdict import TENTATIVE_FROM
 from annotation.core.figures.measure import NO_PAIRS, Measure
-from annotation.core.vocabulary import RESOLVED, AdjudicationState, AssignmentState, TrajectoryState
+from annotation.core.vocabulary import (
+    IN_RELEASES,
+    RESOLVED,
+    AdjudicationState,
+    AssignmentState,
+    TrajectoryState,
+)
 from annotation.policies import Actor, require
 
 from ..agreement.report import agreement
@@ -145,7 +151,7 @@ def _states(project: m.Project) -> dict[str, Counter[str]]:
     counted = rows.values_list("subset__name", "state").annotate(n=Count("pk"), unclaimed=unclaimed)
     for name, state, n, nobody in counted:
         states = found.setdefault(name, Counter())
-        if state in RESOLVED:
+        if state in IN_RELEASES:
             states["resolved"] += n
         elif state == TrajectoryState.LABELLING:
             states["unclaimed"] += nobody

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, OuterRef, QuerySet
 
-from annotation.core.vocabulary import RESOLVED, VALUES
+from annotation.core.vocabulary import IN_RELEASES, VALUES
 from annotation.models import Consensus, OutcomeConsensus, Project, Release, ReleaseRecord, Trajectory
 from annotation.policies import Actor, require
 
@@ -56,8 +56,8 @@ def candidate(*, actor: Actor, project: Project) -> ReleaseCandidate:
     require(actor, "release.freeze", project)
     rows = Trajectory.objects.filter(project=project, live=True).order_by()
     states = dict(rows.values_list("state").annotate(n=Count("pk")))
-    resolved = sum(states.get(state, 0) for state in RESOLVED)
-    where = {"trajectory__project": project, "trajectory__live": True, "trajectory__state__in": RESOLVED}
+    resolved = sum(states.get(state, 0) for state in IN_RELEASES)
+    where = {"trajectory__project": project, "trajectory__live": True, "trajectory__state__in": IN_RELEASES}
     labels = dict(Consensus.objects.filter(**where).order_by().values_list("value").annotate(n=Count("pk")))
     outcomes = dict(
         OutcomeConsensus.objects.filter(**where).order_by().values_list("value").annotate(n=Count("pk"))

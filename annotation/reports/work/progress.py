@@ -10,10 +10,12 @@ from typing import Final
 from django.db.models import Case, Count, Exists, Max, Min, OuterRef, Q, Sum, Value, When
 from django.utils import timezone
 
-from annotation.core.vocabulary import AssignmentState, TrajectoryState
+from annotation.core.kinds import Feature, ProjectKind
+from annotation.core.vocabulary import IN_RELEASES, AssignmentState, TrajectoryState
 from annotation.models import Assignment, Membership, Project, Subset, Trajectory, all_places_free
 from annotation.policies import Actor, being_labelled, require, shown_state
 
+from ..judging.judges_first import JudgesFirstSummary, summary
 from ..judging.second_person import SecondReading, second_reading
 
 UNTOUCHED = "untouched"
@@ -28,11 +30,18 @@ PACE_OVER: Final = timedelta(days=14)
 STATES_IN_ORDER = (
     TrajectoryState.UNANIMOUS.value,
     TrajectoryState.ADJUDICATED.value,
+    TrajectoryState.JUDGED.value,
     TrajectoryState.DISPUTED.value,
     TrajectoryState.LABELLING.value,
     AWAITING,
     UNTOUCHED,
 )
+
+
+def states_of(kind: ProjectKind) -> tuple[str, ...]:
+    """The states that trajectories of a project of this kind can have."""
+    without = () if kind.has(Feature.JUDGES_FIRST) else (TrajectoryState.JUDGED,)
+    return tuple(state for state in STATES_IN_ORDER if state not in without)
 
 
 @dataclass
@@ -51,7 +60,7 @@ class SubsetProgress:
     @property
     def resolved(self) -> int:
         """The number of trajectories with a consensus."""
-        return self.by_state[TrajectoryState.UNANIMOUS] + self.by_state[TrajectoryState.ADJUDICATED]
+        return sum(self.by_state[state] for state in IN_RELEASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,7 @@ class ProjectProgress:
     """The whole picture: subsets in order of name, the sum of them, and the annotators.
 
     `free` is how many annotators are still to claim one of its trajectories, as far as that is known;
-    `second_reading` is what judges as the second reader save.
+    `second_reading` is what judges as the second reader save, `judges_first` what they have settled.
     """
 
     subsets: list[SubsetProgress]
@@ -83,6 +92,7 @@ class ProjectProgress:
     free: int
     now: datetime
     second_reading: SecondReading | None = None
+    judges_first: JudgesFirstSummary | None = None
 
     @property
     def left(self) -> int:
@@ -116,7 +126,7 @@ class ProjectProgress:
 
 def progress(*, actor: Actor, project: Project, now: datetime | None = None) -> ProjectProgress:
     """The progress of a project, for its admins. Three queries and those of the permission, five more where
-    judges are the second reader."""
+    judges are the second reader, and six where they are asked first."""
     now = now or timezone.now()
     require(actor, "progress.view", project)
     named = {
@@ -138,6 +148,7 @@ def progress(*, actor: Actor, project: Project, now: datetime | None = None) -> 
         free=free,
         now=now,
         second_reading=second_reading(project),
+        judges_first=summary(project),
     )
 
 

@@ -19,6 +19,7 @@ from annotation.models import (
     Recheck,
     Trajectory,
     User,
+    given_to_people,
 )
 from annotation.policies import require
 from annotation.policies.rechecks import askable
@@ -34,13 +35,15 @@ NOTHING_LEFT = translatable("There is nothing left for you to label in this proj
 
 def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory]:
     """Trajectories that a person may claim, in queue order: a free slot, never theirs before, nothing of it
-    seen."""
+    seen, and left by judges where these are asked first."""
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
     # what was resolved, and is labelled once more: its readers are none of the N
     rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
     seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SEEN_LABELS)
+    left = given_to_people() if project.judges_first else Q()
     return (
         Trajectory.objects.filter(
+            left,
             ~Exists(theirs),
             ~Exists(rechecked),
             ~Exists(seen),

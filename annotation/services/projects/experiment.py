@@ -15,7 +15,7 @@ from annotation.reports.shared.experiment import has_begun
 
 from .. import audit
 from ..arms import deal_again
-from .settings import IN_AN_EXPERIMENT
+from .settings import FIRST_IN_AN_EXPERIMENT, IN_AN_EXPERIMENT
 
 LOCKED = translatable(
     "The experiment can no longer be changed: somebody has already labelled here or seen suggestions."
@@ -62,6 +62,8 @@ def _set(actor: Actor, project: Project, seed: int | None, unit: Unit, arms: int
         return current
     if seed is not None and current.second_reader == SecondReader.JUDGES:
         raise Invalid(IN_AN_EXPERIMENT, code="judges_read")
+    if seed is not None and current.judges_first:
+        raise Invalid(FIRST_IN_AN_EXPERIMENT, code="judges_first")
     if has_begun(current):
         raise Locked(LOCKED, code="experiment_locked")
     current.experiment_seed, current.experiment_unit, current.experiment_arms = seed, unit.value, arms

@@ -14,11 +14,12 @@ from annotation.core.errors import Invalid, Locked, StaleVersion
 from annotation.core.guidelines import default_guideline
 from annotation.core.i18n import translatable
 from annotation.core.kinds import SETTINGS_NEED, STEPS, Feature, by_name, settings_of
-from annotation.core.vocabulary import UNSEEN_POLICIES, SecondReader
+from annotation.core.vocabulary import UNSEEN_POLICIES, SecondReader, TrajectoryState
 from annotation.models import Assignment, Guideline, Membership, Project, Subset, Trajectory, User
 from annotation.policies import Actor, recorded, require
 
 from .. import audit
+from ..cursors import lower_cursors
 from ..transitions import CHANGED_MEANWHILE, require_version
 
 SETTINGS = frozenset(Project.EDITED)
@@ -37,6 +38,7 @@ def _clean(project: Project) -> None:
         ) from error
     _check_kind(project)
     _check_second_reader(project)
+    _check_judges_first(project)
 
 
 def _check_kind(project: Project) -> None:
@@ -46,7 +48,7 @@ def _check_kind(project: Project) -> None:
     fields = {
         name: kind.lacks[needs]
         for name, needs in SETTINGS_NEED.items()
-        if name not in has and getattr(project, name)
+        if name not in has and getattr(project, name) != getattr(Project(), name)
     }
     if fields:
         raise Invalid(next(iter(fields.values())), fields=fields)
@@ -73,6 +75,39 @@ def _check_second_reader(project: Project) -> None:
         fields["suggestion_policy"] = NOT_BLIND
     if project.experiment_seed is not None:
         fields["second_reader"] = IN_AN_EXPERIMENT
+    if fields:
+        raise Invalid(next(iter(fields.values())), fields=fields)
+
+
+NOT_BLIND_FIRST = translatable(
+    "Judges can be asked first only where people do not see what they say: let annotators see suggestions "
+    "after submitting, or never."
+)
+EITHER = translatable("Judges are asked first, or are the second reader, but not both.")
+FIRST_IN_AN_EXPERIMENT = translatable(
+    "Judges cannot be asked first while the project randomises when annotators see suggestions."
+)
+
+
+FIRST_IN_TRIAGE = translatable(
+    "Judges cannot be asked first while the queue has contested trajectories first: its order would tell "
+    "what they agreed on. Shuffle it again."
+)
+
+
+def _check_judges_first(project: Project) -> None:
+    """Raises Invalid where judges cannot be asked first."""
+    if not project.judges_first:
+        return
+    fields = {}
+    if project.second_reader == SecondReader.JUDGES:
+        fields["judges_first"] = EITHER
+    if project.suggestion_policy not in UNSEEN_POLICIES:
+        fields["suggestion_policy"] = NOT_BLIND_FIRST
+    if project.experiment_seed is not None:
+        fields["judges_first"] = FIRST_IN_AN_EXPERIMENT
+    if project.triage_seed is not None:
+        fields["judges_first"] = FIRST_IN_TRIAGE
     if fields:
         raise Invalid(next(iter(fields.values())), fields=fields)
 
@@ -158,7 +193,9 @@ def update_project(
         # Update first, look afterwards: a claim that is under way holds its trajectory's row, so that either
         # this update waits for it and then sees its assignment, or it waits for this and then counts from the
         # new N.
-        Trajectory.objects.filter(project=current).update(free_slots=per_trajectory)
+        # what judges have settled has no place
+        places = Trajectory.objects.filter(project=current).exclude(state=TrajectoryState.JUDGED)
+        places.update(free_slots=per_trajectory)
         if Assignment.objects.filter(project=current).exists():
             raise Locked(
                 translatable(
@@ -169,6 +206,9 @@ def update_project(
     current.save(update_fields=sorted(values))
     if before.get("second_reader", current.second_reader) != current.second_reader:
         dispatch.send("second_person", current.pk)
+    if before.get("judges_first", current.judges_first) != current.judges_first:
+        # what was kept back may stand before what people have claimed
+        lower_cursors(project_id=current.pk, position=0)
     changed = sorted(key for key in values if before[key] != values[key])
     if changed:
         audit.record(actor=actor, verb="project.change", project=current, obj=current, fields=changed)

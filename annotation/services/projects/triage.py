@@ -8,7 +8,7 @@ from itertools import chain
 
 from django.db import connection, transaction
 
-from annotation.core.errors import Invalid
+from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.influence.experiment import MAX_SEED
 from annotation.core.influence.triage import MAX_BATCH, triaged
@@ -23,6 +23,12 @@ from ..cursors import lower_cursors
 
 PAIRS = 50
 """So many trajectories get their place with one statement."""
+
+
+TELLS_AGREEMENT = translatable(
+    "Where judges are asked first, the queue stays in an order of chance: any other would tell what they "
+    "agreed on."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +50,12 @@ def triage(
     """Put batches of contested trajectories first, shuffled within each batch by the seed, which is kept.
 
     Only what nobody has begun is moved, and among the places that these have: everything else stays where it
-    is. Without `batch_size` the project's own counts. Raises Invalid for values out of range.
+    is. Without `batch_size` the project's own counts. Raises Invalid for values out of range, Conflict where
+    judges are asked first.
     """
     require(actor, "project.change", project)
+    if project.judges_first:
+        raise Conflict(TELLS_AGREEMENT, code="judges_first")
     if seed is None:
         seed = secrets.randbelow(MAX_SEED + 1)
     size = project.triage_batch_size if batch_size is None else batch_size

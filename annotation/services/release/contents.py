@@ -26,7 +26,7 @@ from annotation.core.releases.record_format import (
     release_record,
 )
 from annotation.core.text import unescape
-from annotation.core.vocabulary import RESOLVED
+from annotation.core.vocabulary import IN_RELEASES
 from annotation.models import (
     Consensus,
     OutcomeConsensus,
@@ -191,7 +191,7 @@ def _free_query_indexes(project: Project) -> dict[str, int]:
 
 def chosen(project: Project, leave_out: Collection[str]) -> QuerySet[Trajectory]:
     """The trajectories of a release: what is resolved, without the subsets that are left out."""
-    resolved = Trajectory.objects.filter(project=project, live=True, state__in=RESOLVED)
+    resolved = Trajectory.objects.filter(project=project, live=True, state__in=IN_RELEASES)
     return resolved.exclude(subset__name__in=leave_out) if leave_out else resolved
 
 

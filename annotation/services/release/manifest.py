@@ -14,10 +14,11 @@ from annotation.core.audits.certificate import CONFIDENCE
 from annotation.core.decisions.derive import TOO_FEW_LEFT
 from annotation.core.i18n import translatable
 from annotation.core.releases.record_format import distribution, file_name
-from annotation.core.vocabulary import RESOLVED, ImportState, TrajectoryState
+from annotation.core.vocabulary import IN_RELEASES, ImportState, TrajectoryState
 from annotation.models import DERIVED, AuditedTrajectory, ImportFile, Membership, Project, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports.influence.report import as_json, influence
+from annotation.reports.judging.judges_first import summary
 from annotation.reports.quality.label_audit import audit_report, certificate_json, newest_audit
 from annotation.reports.releases.release_agreement import agreement_twice
 from annotation.reports.releases.unlabelled_part import unlabelled_part
@@ -67,6 +68,7 @@ def described(project: Project, running: ReleaseDigest, leave_out: Collection[st
         "unlabelled": unlabelled_part(project, trajectories.tolist(), running.files.keys()).as_json(),
         "agreement": agreement_twice(viewer=OPERATOR, project=project, trajectories=trajectories),
         "label_audit": _audited(project, trajectories),
+        **_judges_first(project),
         "files": {
             file_name(subset): {**entry, "sha256": entry["sha256"].hexdigest()}
             for subset, entry in running.files.items()
@@ -93,8 +95,15 @@ def _audited(project: Project, trajectories: np.typing.NDArray[np.int64]) -> dic
     }
 
 
+def _judges_first(project: Project) -> dict[str, Any]:
+    """What judges settled before people were asked, and how often people agree with it; nothing where judges
+    are not asked first."""
+    found = summary(project)
+    return {} if found is None else {"judges_first": found.as_json()}
+
+
 def _origins(steps: Mapping[str, int], outcomes: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """Counts of labels by origin: unanimous, discussed, adjudicated, by majority, of one person."""
+    """Counts of labels by origin: unanimous, discussed, adjudicated, by majority, of one person, judged."""
     return {"steps": dict(sorted(steps.items())), "outcomes": dict(sorted(outcomes.items()))}
 
 
@@ -163,7 +172,7 @@ def _left_out(project: Project, leave_out: Collection[str]) -> dict[str, Any]:
     rows = Trajectory.objects.filter(project=project, live=True).order_by()
     counted = rows.values_list("subset__name", "state").annotate(n=Count("pk"))
     subsets = dict.fromkeys(sorted(leave_out), 0)
-    states = {state.value: 0 for state in TrajectoryState if state not in RESOLVED}
+    states = {state.value: 0 for state in TrajectoryState if state not in IN_RELEASES}
     for subset, state, n in counted:
         if subset in subsets:
             subsets[subset] += n

@@ -20,7 +20,7 @@ from annotation.core.judging import settings as specification
 from annotation.core.judging.kinds import KINDS, JudgeKind, runnable_kinds
 from annotation.core.judging.prompts import PROMPTS, template
 from annotation.core.judging.setting_kinds import Setting, SettingKind
-from annotation.core.kinds import available
+from annotation.core.kinds import Feature, available
 from annotation.core.label_files import MAX_REQUEST
 from annotation.language import translated
 from annotation.models import Judge, Suggestion, SuggestionRun, User
@@ -165,6 +165,8 @@ def judges(request: HttpRequest, slug: str) -> HttpResponseBase:
         cells.link(_("All runs"), at("runs", slug), "button"),
         cells.link(_("New judge"), at("judge-new", slug), "button"),
     ]
+    if opened.project.of_kind.has(Feature.JUDGES_FIRST):
+        actions.append(cells.link(_("Judges first"), at("judges-first", slug), "button"))
     if runnable:
         actions.append(cells.link(_("Start a run"), at("run-new", slug), "button button--primary"))
     return show(

@@ -110,17 +110,15 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
             context |= _tiles(opened)
         if figures.second_reading is not None and (audit := label_audit.newest_audit(project)) is not None:
             context["audit"] = label_audit.audit_report(viewer=user, audit=audit)
-        context["states"] = progress.STATES_IN_ORDER
+        states = context["states"] = progress.states_of(project.of_kind)
         context["rows"] = [
             {
                 "counts": counts,
-                "cells": [(state, counts.by_state[state]) for state in progress.STATES_IN_ORDER],
+                "cells": [(state, counts.by_state[state]) for state in states],
             }
             for counts in figures.subsets
         ]
         for row in context["rows"]:
             row["bars"] = stacked(row["cells"])
-        context["bars"] = stacked(
-            [(state, figures.all.by_state[state]) for state in progress.STATES_IN_ORDER]
-        )
+        context["bars"] = stacked([(state, figures.all.by_state[state]) for state in states])
     return opened.render("projects/overview.html", "overview", **context)

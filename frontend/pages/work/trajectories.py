@@ -25,6 +25,7 @@ from annotation.models.data import with_trajectories
 from annotation.reports.cases import side_by_side
 from annotation.reports.work import tags as tag_report
 from annotation.reports.work import trajectory_list as report
+from annotation.reports.work.progress import states_of
 from annotation.services import noted_reads
 from frontend.pages.shared.columns import record_column, subset_column
 from frontend.pages.shared.common import ProjectPage, open_project
@@ -165,7 +166,13 @@ def _list(opened: ProjectPage) -> ListPage:
         filters=[
             Filter("subset", _("Subset"), ((row.name, row.name) for row in subsets)),
             Filter(
-                "state", _("State"), ((state.value, state_name(state.value)) for state in TrajectoryState)
+                "state",
+                _("State"),
+                (
+                    (state.value, state_name(state.value))
+                    for state in TrajectoryState
+                    if state in states_of(project.of_kind)
+                ),
             ),
             Filter("model", _("Policy model"), ((name, name) for name in models if name)),
             Filter(

@@ -14,6 +14,8 @@ from .layout import DataFile
 from .markup import markdown_text
 
 _KINDS: Final = {
+    "judged": "no annotator: three judges or more all put the options in the order of the source’s key, or "
+    "all in its reverse",
     "one_person": "one annotator, about whose labels a stack of judges had little doubt",
     "unanimous": "all annotators said the same on their own",
     "discussed": "the annotators came to the same in a discussion",
@@ -83,6 +85,8 @@ def _protocol(options: ExportOptions, files: Sequence[DataFile]) -> Iterator[str
 
 
 def _people(number: int | None, kinds: Mapping[str, int]) -> str:
+    if number and ConsensusKind.JUDGED in kinds:
+        return f"0 to {number} annotators"
     if number and ConsensusKind.ONE_PERSON in kinds:
         return f"1 to {number} annotators"
     return f"{number or 'an unknown number of'} annotators"
@@ -103,6 +107,14 @@ def _sight(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"Of the {steps:,} labels that an audit drew from, at most {most:.2%} are wrong, with 95 % "
             "confidence (`label_audit` in the manifest)."
+        )
+        yield ""
+    audit = (manifest.get("judges_first") or {}).get("audit")
+    if audit and audit["done"]:
+        yield (
+            f"Of the records that judges alone settled, {audit['done']:,} drawn by chance were labelled by "
+            f"people as well: {audit['agreed']:,} have the same order (95 % interval by Wilson "
+            f"{audit['low']:.2%} to {audit['high']:.2%}; `judges_first` in the manifest)."
         )
         yield ""
 
