@@ -57,8 +57,6 @@ DECORATED: Final = ("@register*", "@receiver*", "@extend_schema*", "@action*", "
 KEPT: Final = {
     "Derivation": "decisions of a release, which the service that imports them is built on (issue 26)",
     "difficulty": "the difficulty of an item, of which a band picks items for a release (issue 26)",
-    "split_lettered": "the options of a question in one text, for the importer of APTBench (issue 27)",
-    "join_lettered": "its reverse, for the export (issue 27)",
     "question_sums": "the counts of models on questions, for their board (issue 27)",
     "with_untouched": "agreement on untouched labels, which the report is to show apart",
     "lift": "the tests' clean-up and the reverse of a migration",

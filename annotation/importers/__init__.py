@@ -32,6 +32,7 @@ from .chats.anthropic import Anthropic
 from .chats.openai_chat import OpenAIChat
 from .chats.openai_responses import OpenAIResponses
 from .chats.sharegpt import ShareGPT
+from .decisions.aptbench import AptBench
 from .decisions.plan_rewardbench import PlanRewardBench
 from .decisions.toolprmbench import ToolPrmBench
 from .decisions.tristep_decision import TristepDecision
@@ -54,6 +55,7 @@ OWN: Final[tuple[Importer, ...]] = (
     TristepDecision(),
     ToolPrmBench(),
     PlanRewardBench(),
+    AptBench(),
     InspectLog(),
     Atif(),
     Anthropic(),

@@ -21,7 +21,6 @@ from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.kinds import DECISIONS, STEPS
 from annotation.core.releases.exports import PLAIN as PLAIN_EXPORT
 from annotation.core.releases.exports.formats.pairs import better_and_worse, toolprmbench_rows, trl_rows
-from annotation.core.releases.record_format import ConsensusSnapshot, RecordIndexes, release_record
 from annotation.core.scoring import Predictions, ReleasedLabels, scores
 from annotation.core.scoring.answers import Answer, read_answer
 from annotation.core.scoring.decision_facts import DecisionFacts
@@ -30,28 +29,10 @@ from annotation.core.scoring.reading import read_predictions
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.importers import FORMATS, ReadContext
 from tests.fixtures import published_labels
+from tests.fixtures.decisions import by_key, frozen
 from tests.importers import golden
 
 NO_ORDER = "must be a list of two or more different message indexes"
-
-
-def frozen(draft: TrajectoryDraft, labels: dict[int, int], fit: int = 1) -> dict[str, Any]:
-    """The record of a release in which a decision has these labels."""
-    steps = {index: (value, "unanimous") for index, value in labels.items()}
-    indexes = RecordIndexes("s", draft.record_id, draft.policy_model, 0, 0, 0)
-    return release_record(
-        draft.content(),
-        indexes,
-        ConsensusSnapshot(steps, (fit, "unanimous")),
-        decision=frozen_details(draft.raw),
-    )
-
-
-def by_key(draft: TrajectoryDraft) -> dict[str, Any]:
-    """The record of a release that agrees with the key."""
-    return frozen(
-        draft, {label.message: label.value for label in draft.source_labels if label.message is not None}
-    )
 
 
 def drafts(name: str, data: bytes) -> list[TrajectoryDraft]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotation.core.decisions.lettered import join_lettered, split_lettered
+from annotation.core.decisions.lettered import split_lettered
 from annotation.core.scoring.outputs import READINGS, without_outer_quotes
 from annotation.core.scoring.questions import FIGURES, Question, question_sums, verdict
 from annotation.core.scoring.rouge import rouge, tokens
@@ -132,7 +132,7 @@ def test_options_of_published_questions_are_split_and_joined_again(
 
     counts = [len(options) for options in split]
     assert {count: counts.count(count) for count in set(counts)} == letters
-    assert [join_lettered(options) for options in split] == texts
+    assert ["".join(f"({letter}){text}" for letter, text in options.items()) for options in split] == texts
 
 
 def test_letter_out_of_its_turn_belongs_to_the_option_in_which_it_stands() -> None:

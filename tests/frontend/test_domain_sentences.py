@@ -17,6 +17,7 @@ ONLY_ENGLISH = {
     "annotation/core/releases/exports/card.py": "the card of a data set, which is in English",
     "annotation/core/releases/exports/card_sections.py": "the same",
     "annotation/core/releases/exports/croissant.py": "the same",
+    "annotation/core/releases/exports/formats/aptbench.py": "the same",
     "annotation/core/releases/exports/formats/pairs.py": "the same",
     "annotation/core/releases/exports/formats/training.py": "the same",
     "annotation/core/releases/record_format.py": "manage.py verify_release of files, at a terminal",

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import pytest
 
+from annotation.core.releases.exports import PLAIN
+from annotation.core.releases.exports.formats.aptbench import aptbench_rows
 from annotation.core.trajectories.limits import Limits
 from annotation.core.trajectories.messages import EARLIER
-from annotation.core.trajectories.trajectory import TrajectoryDraft
+from annotation.core.trajectories.trajectory import TrajectoryDraft, step_indexes
 from annotation.importers import FORMATS, HEAD_BYTES, ReadContext, sniff
 from annotation.importers.decisions.reading import counts_json
 from annotation.importers.limits import read_within_limits
 from annotation.importers.options import ReadOptions
+from tests.fixtures.decisions import by_key
 
+from .golden import GOLDEN
 from .reading import draft, errors
 
 USER = {"role": "user", "content": "A train to Bern, please."}
@@ -42,7 +48,19 @@ DECISION: dict[str, Any] = {
     "history": [USER],
     "options": [OPTION, OTHER],
 }
-RECORDS = {"toolprmbench": PAIR, "plan_rewardbench": RUNS, "tristep_decision": DECISION}
+CHOICE: dict[str, Any] = {
+    "uuid": "q",
+    "issue_statement": "A train of yesterday is listed.",
+    "choices": "(A) list\n(B) buy",
+    "answer": "A",
+}
+COMPLETION: dict[str, Any] = {"uuid": "q", "query": "A train?", "trajectory": "[]", "answer": "8:32"}
+RECORDS = {
+    "toolprmbench": PAIR,
+    "plan_rewardbench": RUNS,
+    "tristep_decision": DECISION,
+    "aptbench": CHOICE,
+}
 
 
 def run(*messages: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +115,7 @@ def run(*messages: dict[str, Any]) -> dict[str, Any]:
         ("tristep_decision", {"format": "tristep-decision/9"},
          ["1: format: must be the text tristep-decision/1"]),
         ("tristep_decision", {"options": [OPTION]},
-         ["1: options: must be a list of at least two and at most 64 options"]),
+         ["1: options: must be a list of at least 2 and at most 64 options"]),
         ("tristep_decision", {"options": [OPTION, {**OPTION, "key": 0}]},
          ["1: options[1]: is the same action as options[0]"]),
         ("tristep_decision", {"options": [OPTION, {**OTHER, "key": 2, "origin": []}]},
@@ -106,6 +124,23 @@ def run(*messages: dict[str, Any]) -> dict[str, Any]:
          ["1: options[1].key: must be −1, 0 or 1, not 2"]),
         ("tristep_decision", {"options": [OPTION, {"message": {"role": "assistant"}}]},
          ["1: options[1].message: must be a response with text or calls"]),
+        ("tristep_decision", {"decision": {"kind": "riddle", "ability": ["x"]}},
+         ["1: decision.kind: is unknown: \"riddle\"", "1: decision.ability: is unknown: \"[\"x\"]\""]),
+        ("aptbench", {"choices": ...}, ["1: has not the fields of any task of APTBench"]),
+        ("aptbench", {"answer": ...}, ["1: answer: is missing"]),
+        ("aptbench", {"answer": " "}, ["1: answer: is empty"]),
+        ("aptbench", {"uuid": 7}, ["1: uuid: must be text"]),
+        ("aptbench", {"choices": "(A) list\n(C) buy"},
+         ["1: choices: must hold two options or more, as “(A) … (B) …”"]),
+        ("aptbench", {"choices": "(A) list\n(B) list"},
+         ["1: choices: options (A) and (B) are the same, and one of them alone is the answer"]),
+        ("aptbench", {"choices": "(A) list\n(B) \n"}, ["1: choices: option (B) is empty"]),
+        ("aptbench", {"choices": " ".join(f"({letter}) {letter}" for letter in [*ascii_uppercase, "AA"])},
+         ["1: choices: has more than 26 options"]),
+        ("aptbench", {**COMPLETION, "issue_statement": ..., "choices": ..., "trajectory": "[{"},
+         ["1: trajectory: must be a JSON list of steps, as text"]),
+        ("aptbench", {**COMPLETION, "issue_statement": ..., "choices": ..., "answer": ""},
+         ["1: answer: is empty"]),
     ],
 )  # fmt: skip
 def test_decision_that_is_bad_is_refused_field_by_field(
@@ -164,6 +199,13 @@ def test_raw_record_of_a_decision_is_read_as_the_same_decision() -> None:
     assert again.content() == first.content()
     assert (again.raw, again.source_labels) == (first.raw, first.source_labels)
     assert [message["role"] for message in again.messages[:3]] == ["user", EARLIER, "tool"]
+
+
+def test_raw_record_of_a_question_is_read_as_the_same_question() -> None:
+    for line in (GOLDEN / "aptbench.jsonl").read_text().splitlines():
+        first = draft("aptbench", json.loads(line))
+        again = draft("tristep_decision", first.raw.decode())
+        assert (again.record_id, again.content(), again.raw) == (first.record_id, first.content(), first.raw)
 
 
 def test_pair_that_comes_again_is_one_decision_and_without_a_key_once_it_contradicts_itself() -> None:
@@ -227,3 +269,47 @@ def test_published_pairs_of_runs_come_to_their_decisions(
     assert (len(found), counts["items"], counts["left_out"]) == (items, items, left_out)
     assert (counts["repeats"], counts["contradictory"]) == (repeats, contradictory)
     assert counts["pairs"] == items - contradictory
+
+
+@pytest.mark.published
+@pytest.mark.parametrize(
+    ("name", "items", "repeats", "options", "without_key", "asked"),
+    [
+        ("summ_ans_en", 161, 51, {1: 161}, 0, ("completion", "action", "en")),
+        ("summ_ans_zh", 138, 0, {1: 138}, 0, ("completion", "action", "zh")),
+        ("action", 1084, 0, {1: 1084}, 0, ("completion", "action", "en")),
+        ("error", 147, 0, {7: 104, 6: 5, 4: 38}, 0, ("choice", "atomic", "en")),
+        ("plan_zh.sample", 20, 0, {6: 20}, 0, ("choice", "planning", "zh")),
+        ("locate.sample", 20, 0, {4: 18, 3: 1, 2: 1}, 1, ("choice", "atomic", "en")),
+    ],
+)
+def test_published_questions_come_in_and_go_out_again_as_the_same_lines(
+    published: Path,
+    name: str,
+    items: int,
+    repeats: int,
+    options: dict[int, int],
+    without_key: int,
+    asked: tuple[str, str, str],
+) -> None:
+    path = published / "aptbench" / f"{name}.jsonl"
+    data = path.read_bytes()
+    assert sniff(data[:HEAD_BYTES]).name == "aptbench"
+    context = ReadContext(path.name)
+
+    found = [
+        item
+        for item in FORMATS["aptbench"].read(io.BytesIO(data), context)
+        if isinstance(item, TrajectoryDraft)
+    ]
+
+    counts = counts_json(context.notes)
+    assert (len(found), counts["items"], counts["repeats"]) == (items, items, repeats)
+    assert counts["without_key"] == without_key
+    assert Counter(len(step_indexes(item.messages)) for item in found) == options
+    assert {tuple((item.decision or {}).values()) for item in found} == {asked}
+    keyed = [item for item in found if item.source_labels[0].name == "key"]
+    rows = [row for item in keyed for row in aptbench_rows(by_key(item), PLAIN)]
+    lines = list(map(json.loads, dict.fromkeys(data.decode().splitlines())))
+    assert rows == [line for line in lines if not line["uuid"].startswith("727e36d3")]
+    assert len(rows) == items - without_key

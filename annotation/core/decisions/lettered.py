@@ -27,8 +27,3 @@ def split_lettered(text: str) -> dict[str, str]:
         found[letter] = text[mark.end() :]
         start = mark.end()
     return found
-
-
-def join_lettered(options: dict[str, str]) -> str:
-    """The text that `split_lettered` splits into these options."""
-    return "".join(f"({letter}){text}" for letter, text in options.items())

@@ -24,6 +24,7 @@ from .equality import history_digest, message_digest
 FORMAT: Final = "tristep-decision/1"
 KEY: Final = "key"
 CONTRADICTORY: Final = "contradictory"
+LETTER: Final = "letter"
 UNKNOWN_MODEL: Final = "unknown"
 
 _SHOWN: Final = ("content", "reasoning_content", "refusal")
@@ -37,6 +38,43 @@ class OptionOrigin(StrEnum):
     WRITTEN = "written"
     JUDGE = "judge"
     FILE = "file"
+
+
+class DecisionKind(StrEnum):
+    """What a decision asks for: the better one of its options, one or several of them as the key of a
+    choice, or a text, of which the options are the accepted ones."""
+
+    PAIR = "pair"
+    CHOICE = "choice"
+    COMPLETION = "completion"
+
+
+class Ability(StrEnum):
+    """The ability that a question tests, in the words of APTBench."""
+
+    PLANNING = "planning"
+    ACTION = "action"
+    ATOMIC = "atomic"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a decision asks for. `ability` and `language` (a tag such as en or zh) are said of questions."""
+
+    kind: DecisionKind = DecisionKind.PAIR
+    ability: Ability | None = None
+    language: str = ""
+
+    @property
+    def fewest_options(self) -> int:
+        """How many options there are at least: a text has one accepted form."""
+        return 1 if self.kind is DecisionKind.COMPLETION else 2
+
+    def as_json(self) -> dict[str, str] | None:
+        """What it says of a question; None of a pair, which says nothing."""
+        if self.kind is DecisionKind.PAIR:
+            return None
+        return {"kind": str(self.kind), "ability": str(self.ability or ""), "language": self.language}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +106,12 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One history and two options or more, all of them different.
+    """One history and its options, all of them different: two or more, of a completion one or more.
 
     `history` has the roles of a chat. `category` is what figures are given by, beside sets ("" for none);
     `about` is what the source says besides. `contradictory`: sources give opposite keys, so that there is
-    none.
+    none. `identity`: what tells it from others, where the source says; else that is what it holds.
+    `source_labels`: what the source says of it that is no key.
     """
 
     question: str
@@ -84,11 +123,15 @@ class Decision:
     category: str = ""
     contradictory: bool = False
     about: Mapping[str, Any] = field(default_factory=dict)
+    asked: Asked = Asked()
+    identity: str = ""
+    source_labels: tuple[SourceLabel, ...] = ()
 
     @property
     def keyed(self) -> bool:
-        """Whether its key says that some option is better than another."""
-        return len({option.key for option in self.options} - {None}) > 1
+        """Whether its key says that some option is better than another, or accepts a text."""
+        keys = {option.key for option in self.options} - {None}
+        return len(keys) > 1 or (self.asked.kind is DecisionKind.COMPLETION and keys == {1})
 
 
 def shown_message(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,9 +185,12 @@ def decision_draft(decision: Decision, *, line: int = 0) -> TrajectoryDraft:
     """The decision as a trajectory, to be imported like any other."""
     before = history_digest(decision.question, decision.tools, decision.history)
     options = in_stored_order(before, decision.options)
-    record_id = item_digest(before, [option_digest(option.message) for option in options])
+    record_id = decision.identity or item_digest(
+        before, [option_digest(option.message) for option in options]
+    )
+    asked = decision.asked.as_json()
     first = len(decision.history)
-    record = {
+    record = ({} if asked is None else {"decision": asked}) | {
         "format": FORMAT,
         "record_id": record_id,
         "task_key": decision.task_key,
@@ -164,6 +210,7 @@ def decision_draft(decision: Decision, *, line: int = 0) -> TrajectoryDraft:
     ]
     if decision.contradictory:
         labels.append(SourceLabel(None, CONTRADICTORY, True))
+    labels.extend(decision.source_labels)
     return TrajectoryDraft(
         record_id=record_id,
         task_key=decision.task_key,
@@ -182,12 +229,14 @@ def decision_draft(decision: Decision, *, line: int = 0) -> TrajectoryDraft:
         raw=canonical_json(record),
         line=line,
         source_labels=tuple(labels),
+        decision=asked,
     )
 
 
 def frozen_details(raw: bytes) -> dict[str, Any]:
     """What a release says of a decision besides its messages, from its raw record: the category, and of each
-    option, by message index, its origin and the steps that did it, with their policy models. No key.
+    option, by message index, its origin and the steps that did it, with their policy models. No key. Of a
+    question also what it asks for, all that its source says of it, and the letters of its options there.
 
     Of a record that another package's format keeps otherwise, it says nothing.
     """
@@ -198,13 +247,22 @@ def frozen_details(raw: bytes) -> dict[str, Any]:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         return {}
     first = len(record["history"])
-    return {
+    asked = record.get("decision")
+    details = {
         "category": record["category"],
         "options": {
             str(first + place): {"origin": option["origin"], "steps": _steps(option["source"])}
             for place, option in enumerate(record["options"])
         },
     }
+    if asked is None:
+        return details
+    letters = {
+        str(first + place): option["source"][LETTER]
+        for place, option in enumerate(record["options"])
+        if isinstance(option["source"].get(LETTER), str)
+    }
+    return details | {"asked": asked, "about": record["about"], "letters": letters}
 
 
 def _steps(source: Mapping[str, Any]) -> list[dict[str, Any]]:

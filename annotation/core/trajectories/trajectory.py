@@ -60,6 +60,7 @@ class TrajectoryDraft:
     `raw` is the exact bytes of the record, without the line ending; `line` counts from 1. `source_labels`
     are the labels of a foreign format, like `labels` no part of the content. `original_with`: the record id
     of the trajectory that keeps the bytes of a record in which there are many; `raw` says only that then.
+    `decision`: of a question, what it asks for (core.decisions.record.Asked).
     """
 
     record_id: str
@@ -80,10 +81,11 @@ class TrajectoryDraft:
     line: int
     source_labels: tuple[SourceLabel, ...] = ()
     original_with: str = ""
+    decision: Mapping[str, str] | None = None
 
     def content(self) -> dict[str, Any]:
         """The content behind the content digest, stored to be shown (see `canonical`)."""
-        return {
+        return ({} if self.decision is None else {"decision": dict(self.decision)}) | {
             "answer_text": self.answer_text,
             "data_source": self.data_source,
             "hints": self.hints,
@@ -111,7 +113,8 @@ def content_json(draft: TrajectoryDraft) -> bytes:
     """Canonical JSON of everything an imported record says, its labels and its line apart.
 
     An object with the keys `answer_text`, `data_source`, `hints`, `messages`, `query_index`,
-    `question`, `reference_answer`, `sample_index`, `task_description`, `task_key`, `tools`.
+    `question`, `reference_answer`, `sample_index`, `task_description`, `task_key`, `tools`; of a question
+    also `decision`.
     The policy model is not part of it: its name may come from an option of the import.
     """
     return canonical_json(draft.content())

@@ -13,7 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, Final
 
 from annotation.core.decisions.equality import history_digest
-from annotation.core.decisions.record import Decision, Option, decision_draft, item_digest, option_digest
+from annotation.core.decisions.record import (
+    LETTER,
+    Decision,
+    Option,
+    decision_draft,
+    item_digest,
+    option_digest,
+)
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import sha256_hex
 from annotation.core.jsonio.jsonlines import Record, RecordError, read_records
@@ -152,7 +159,7 @@ def _identity(decision: Decision) -> tuple[int, int, int]:
     )
     return (
         _hashed(history),
-        _hashed(item_digest(history, options).encode()),
+        _hashed((decision.identity or item_digest(history, options)).encode()),
         _hashed("\n".join(keys).encode()),
     )
 
@@ -169,7 +176,10 @@ def _without_key(decision: Decision) -> Decision:
 def _with_source(decision: Decision, record: Record, context: ReadContext) -> Decision:
     """The decision with the place in the file of every option that says no source of its own."""
     place = {"file": context.filename, "line": record.line, "sha256": sha256_hex(record.raw)}
-    options = [option if option.source else replace(option, source=place) for option in decision.options]
+    options = [
+        option if option.source.keys() - {LETTER} else replace(option, source={**option.source, **place})
+        for option in decision.options
+    ]
     return replace(decision, options=options)
 
 

@@ -5,10 +5,20 @@ A record is what `core.decisions.record` makes: its options, two or more, may ha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
-from annotation.core.decisions.record import FORMAT, Decision, Option, OptionOrigin, shown_message
+from annotation.core.decisions.record import (
+    FORMAT,
+    Ability,
+    Asked,
+    Decision,
+    DecisionKind,
+    Option,
+    OptionOrigin,
+    shown_message,
+)
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.jsonio.json_layout import json_head
@@ -23,6 +33,9 @@ from .reading import check_history, read_decisions, task_of
 from .toolprmbench import MAX_DATA_SOURCE
 
 _ORIGINS: Final = frozenset(OptionOrigin)
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_KINDS: Final = frozenset(DecisionKind)
+_ABILITIES: Final = frozenset({*Ability, ""})
 MAX_OPTIONS: Final = 64
 
 
@@ -45,7 +58,8 @@ def _convert(value: dict[str, Any], problems: RecordProblems) -> Decision | None
     if value.get("format") != FORMAT:
         problems.add("format", translatable("must be the text {format}", format=FORMAT))
     history = check_history(value.get("history"), "history", problems)
-    options = _options(value.get("options"), problems)
+    asked = _asked(value.get("decision"), problems)
+    options = _options(value.get("options"), asked, problems)
     tools = tools_of(value.get("tools"), problems)
     task = task_of(value, ("task_key",), problems)
     data_source = short_text(as_text(value.get("data_source")), "data_source", MAX_DATA_SOURCE, problems)
@@ -62,15 +76,39 @@ def _convert(value: dict[str, Any], problems: RecordProblems) -> Decision | None
         category=as_text(value.get("category")),
         contradictory=value.get("contradictory") is True,
         about=as_object(value.get("about")),
+        asked=asked,
+        identity=_identity(value.get("record_id")) if asked.kind is not DecisionKind.PAIR else "",
     )
 
 
-def _options(value: Any, problems: RecordProblems) -> list[Option]:
-    if not isinstance(value, list) or not 2 <= len(value) <= MAX_OPTIONS:
+def _identity(value: Any) -> str:
+    """The identity that a question brings along: a digest, else none."""
+    return value if isinstance(value, str) and _DIGEST.fullmatch(value) else ""
+
+
+def _asked(value: Any, problems: RecordProblems) -> Asked:
+    """What a decision asks for: the better option where it says nothing."""
+    if value is None:
+        return Asked()
+    held = as_object(value)
+    kind, ability = as_text(held.get("kind")), as_text(held.get("ability"))
+    for name, found, known in (("kind", kind, _KINDS), ("ability", ability, _ABILITIES)):
+        if found not in known:
+            problems.add(f"decision.{name}", translatable("is unknown: {found}", found=excerpt(found)))
+    if problems:
+        return Asked()
+    return Asked(DecisionKind(kind), Ability(ability) if ability else None, as_text(held.get("language")))
+
+
+def _options(value: Any, asked: Asked, problems: RecordProblems) -> list[Option]:
+    fewest, pair = asked.fewest_options, asked.kind is DecisionKind.PAIR
+    if not isinstance(value, list) or not fewest <= len(value) <= MAX_OPTIONS:
         reason = (
             translatable("is missing")
             if value is None
-            else translatable("must be a list of at least two and at most {n} options", n=MAX_OPTIONS)
+            else translatable(
+                "must be a list of at least {fewest} and at most {n} options", fewest=fewest, n=MAX_OPTIONS
+            )
         )
         problems.add("options", reason)
         return []
@@ -84,7 +122,7 @@ def _options(value: Any, problems: RecordProblems) -> list[Option]:
             continue
         shown = shown_message(message)
         first = met.setdefault(canonical_json(shown), index)
-        if first != index:
+        if first != index and (pair or value[first].get("key") != item.get("key")):
             problems.add(where, translatable("is the same action as {other}", other=f"options[{first}]"))
         origin = item.get("origin", OptionOrigin.FILE)
         if not isinstance(origin, str) or origin not in _ORIGINS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from .agentprocessbench import AGENTPROCESSBENCH
+from .aptbench import APTBENCH
 from .base import ExportFormat, ExportOptions
 from .huggingface import HUGGINGFACE
 from .pairs import TOOLPRMBENCH, TRL_PREFERENCE
@@ -21,6 +22,7 @@ FORMATS: Final[tuple[ExportFormat, ...]] = (
     TRAINING,
     TOOLPRMBENCH,
     TRL_PREFERENCE,
+    APTBENCH,
 )
 BY_NAME: Final[dict[str, ExportFormat]] = {format.name: format for format in FORMATS} | {
     alias: format for format in FORMATS for alias in format.aliases
