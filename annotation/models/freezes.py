@@ -16,7 +16,8 @@ UNFINISHED = [state.value for state in UNFINISHED_FREEZES]
 class Freeze(JobFields):
     """One release on its way: what was asked for, and how far it has come.
 
-    `leave_out` are names of subsets, sorted. `progress_*` count records read. `release` is set in the
+    `leave_out` are names of subsets, sorted; `difficulty` are the ends of the band that picks decisions, NULL
+    without one. `progress_*` count records read. `release` is set in the
     transaction that freezes it. Of a project one is unfinished at a time.
     """
 
@@ -26,6 +27,7 @@ class Freeze(JobFields):
     licence = models.TextField(blank=True)
     note = models.TextField(blank=True)
     leave_out = models.JSONField(default=list, blank=True)
+    difficulty = models.JSONField(null=True, blank=True)
     state = models.CharField(max_length=12, default=FreezeState.QUEUED.value)
     release = models.OneToOneField(
         Release, on_delete=models.PROTECT, null=True, blank=True, related_name="freeze"

@@ -88,6 +88,15 @@ class NewRelease(Input):
         max_length=1_000,
         help_text="Names of subsets that do not come into the release.",
     )
+    difficulty = serializers.ListField(
+        child=serializers.FloatField(min_value=0, max_value=1),
+        required=False,
+        allow_null=True,
+        default=None,
+        min_length=2,
+        max_length=2,
+        help_text="Of decisions: from and to which share of right answers by judges they come into it.",
+    )
 
 
 class FreezeProgress(Output):
@@ -108,6 +117,7 @@ class Freeze(Output):
     licence = StoredText(allow_blank=True)
     note = StoredText(allow_blank=True)
     leave_out = serializers.ListField(child=serializers.CharField())
+    difficulty = serializers.ListField(child=serializers.FloatField(), allow_null=True)
     progress = FreezeProgress(source="*")
     error = Sentence()
     release = serializers.CharField(source="release.version", allow_null=True, default=None)

@@ -8,11 +8,14 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.releases.licences import LICENCES
 from annotation.reports.releases.freeze_checklist import FreezeChecklist
 from annotation.services.release.freeze_request import MAX_LICENCE, MAX_NOTE, MAX_TITLE
 
 OWN = "own"
+BAND = ("difficulty_from", "difficulty")
+"""The fields of the band of difficulty. What is wrong with both stands at the second."""
 
 
 class ThresholdForm(forms.Form):
@@ -47,6 +50,19 @@ class FreezeForm(forms.Form):
         label=_("Note"), required=False, max_length=MAX_NOTE, widget=forms.Textarea({"rows": 3})
     )
     leave_out = forms.MultipleChoiceField(required=False)
+    difficulty_from = forms.FloatField(
+        label=_("Share of right answers by judges: from"), required=False, min_value=0, max_value=1
+    )
+    difficulty = forms.FloatField(
+        label=_("to"),
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text=_(
+            "From 0, hard, to 1, easy. With either, only decisions in this band come into the release, and "
+            "none that no judge was asked about."
+        ),
+    )
     unresolved = forms.BooleanField(label=_("Unresolved trajectories will be left out."), required=False)
     doubtful = forms.BooleanField(
         label=_("Subsets whose agreement is below the threshold or unknown will be included."),
@@ -57,8 +73,11 @@ class FreezeForm(forms.Form):
         error_messages={"required": _("Tick this to freeze the release.")},
     )
 
-    def __init__(self, data: Any, checklist: FreezeChecklist) -> None:
+    def __init__(self, data: Any, checklist: FreezeChecklist, *, kind: ProjectKind) -> None:
         super().__init__(data)
+        if not kind.has(Feature.PAIRS):
+            for name in BAND:
+                del self.fields[name]
         self.checklist = checklist
         leave_out = self.fields["leave_out"]
         assert isinstance(leave_out, forms.MultipleChoiceField)
@@ -84,7 +103,9 @@ class FreezeForm(forms.Form):
         cleaned = self.cleaned_data
         licence = cleaned["own_licence"] if cleaned["licence"] == OWN else cleaned["licence"]
         kept = {name: cleaned[name] for name in ("version", "title", "note", "leave_out")}
-        return {**kept, "licence": licence}
+        low, high = (cleaned.get(name) for name in BAND)
+        band = None if low is None and high is None else (low or 0.0, 1.0 if high is None else high)
+        return {**kept, "licence": licence, "difficulty": band}
 
 
 class WithdrawForm(forms.Form):

@@ -22,8 +22,8 @@ from annotation.core.kinds import DECISIONS, STEPS
 from annotation.core.releases.exports import PLAIN as PLAIN_EXPORT
 from annotation.core.releases.exports.formats.pairs import better_and_worse, toolprmbench_rows, trl_rows
 from annotation.core.scoring import Predictions, ReleasedLabels, scores
-from annotation.core.scoring.answers import Answer, read_answer
-from annotation.core.scoring.decision_facts import DecisionFacts
+from annotation.core.scoring.decisions.answers import Answer, read_answer
+from annotation.core.scoring.decisions.facts import DecisionFacts
 from annotation.core.scoring.pairs import Pairs, Verdicts, difficulty, shallow
 from annotation.core.scoring.reading import read_predictions
 from annotation.core.trajectories.trajectory import TrajectoryDraft

@@ -19,6 +19,7 @@ ONLY_ENGLISH = {
     "annotation/core/releases/exports/croissant.py": "the same",
     "annotation/core/releases/exports/formats/aptbench.py": "the same",
     "annotation/core/releases/exports/formats/pairs.py": "the same",
+    "annotation/core/releases/exports/formats/decisions.py": "the same",
     "annotation/core/releases/exports/formats/training.py": "the same",
     "annotation/core/releases/record_format.py": "manage.py verify_release of files, at a terminal",
     "annotation/providers/http/transport.py": "of an exception that posting.py says in words of its own",

@@ -17,14 +17,13 @@ from enum import StrEnum
 from typing import Any, Final
 
 from ..jsonio.canonical import canonical_json, sha256_hex
+from ..releases.exports.formats.decisions import FORMAT, LETTER
 from ..trajectories.messages import as_earlier, normalise
 from ..trajectories.trajectory import SourceLabel, TrajectoryDraft
 from .equality import history_digest, message_digest
 
-FORMAT: Final = "tristep-decision/1"
 KEY: Final = "key"
 CONTRADICTORY: Final = "contradictory"
-LETTER: Final = "letter"
 UNKNOWN_MODEL: Final = "unknown"
 
 _SHOWN: Final = ("content", "reasoning_content", "refusal")

@@ -15,8 +15,8 @@ from annotation.core.figures import grouping
 from annotation.core.figures.measure import IntArray
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.kinds import STEPS, Feature, ProjectKind
-from annotation.core.scoring.decision_facts import DecisionFacts, record_facts
-from annotation.core.scoring.orders import UNREADABLE, Orders
+from annotation.core.scoring.decisions.facts import DecisionFacts, record_facts
+from annotation.core.scoring.decisions.orders import UNREADABLE, Orders
 
 Labels = npt.NDArray[np.int8]
 BoolArray = npt.NDArray[np.bool_]

@@ -18,8 +18,16 @@ import numpy as np
 from annotation.core.figures.figure import Figure, by_name, share
 from annotation.core.figures.measure import FloatArray, IntArray, divide
 from annotation.core.i18n import translatable
+from annotation.core.scoring.decisions.orders import (
+    FIRST,
+    LOWEST,
+    NO_CHOICE,
+    NOT_SHOWN,
+    UNREADABLE,
+    Codes,
+    Orders,
+)
 from annotation.core.scoring.labels import MISSING, Labels, Predictions, ReleasedLabels
-from annotation.core.scoring.orders import FIRST, LOWEST, NO_CHOICE, NOT_SHOWN, UNREADABLE, Codes, Orders
 
 Numbers = FloatArray | IntArray
 

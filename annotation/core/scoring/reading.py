@@ -34,7 +34,7 @@ from annotation.core.label_files import (
     of_record,
     parse_label_line,
 )
-from annotation.core.scoring.answers import (
+from annotation.core.scoring.decisions.answers import (
     BY_LABELS,
     NO_LIST,
     NO_OBJECT,
@@ -45,16 +45,16 @@ from annotation.core.scoring.answers import (
     labels_of,
     read_answer,
 )
+from annotation.core.scoring.decisions.orders import Orders, coded
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels, aligned
-from annotation.core.scoring.orders import Orders, coded
 
 _REFUSED: Final = frozenset({OCCURS_TWICE, NO_INDEX, ONE_OF, NO_OBJECT, NO_LIST, NO_ORDER})
 NO_LINES: Final = translatable("there is no prediction in this file")
 
 
 class Predicted(NamedTuple):
-    """The counting line of one record: `steps` a byte each, `orders` as core.scoring.orders codes them, `at`
-    and `size` where its reasons stand."""
+    """The counting line of one record: `steps` a byte each, `orders` as core.scoring.decisions.orders codes
+    them, `at` and `size` where its reasons stand."""
 
     line: int
     when: datetime

@@ -16,7 +16,6 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.decisions.lettered import MAX_LETTERS, split_lettered
 from annotation.core.decisions.record import (
-    LETTER,
     Ability,
     Asked,
     Decision,
@@ -28,6 +27,7 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError
+from annotation.core.releases.exports.formats.decisions import LETTER
 from annotation.core.trajectories.trajectory import SourceLabel, TrajectoryDraft
 
 from ..base import ReadContext

@@ -14,7 +14,6 @@ from typing import Any, BinaryIO, Final
 
 from annotation.core.decisions.equality import history_digest
 from annotation.core.decisions.record import (
-    LETTER,
     Decision,
     Option,
     decision_draft,
@@ -24,6 +23,7 @@ from annotation.core.decisions.record import (
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import sha256_hex
 from annotation.core.jsonio.jsonlines import Record, RecordError, read_records
+from annotation.core.releases.exports.formats.decisions import LETTER
 from annotation.core.text import escape
 from annotation.core.trajectories.messages import RESPONSES
 from annotation.core.trajectories.trajectory import TrajectoryDraft

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from annotation.core.decisions.record import (
-    FORMAT,
     Ability,
     Asked,
     Decision,
@@ -24,6 +23,7 @@ from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import excerpt, read_value
+from annotation.core.releases.exports.formats.decisions import FORMAT
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 
 from ..base import ReadContext

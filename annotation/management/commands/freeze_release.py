@@ -1,4 +1,5 @@
-"""freeze_release PROJECT VERSION [--title TEXT] [--licence SPDX] [--note TEXT] [--leave-out SUBSET …]"""
+"""freeze_release PROJECT VERSION [--title TEXT] [--licence SPDX] [--note TEXT] [--leave-out SUBSET …]
+[--difficulty FROM TO]"""
 
 import sys
 from argparse import ArgumentParser
@@ -27,6 +28,14 @@ class Command(OperatorCommand):
             "--leave-out", metavar="SUBSET", nargs="+", default=[], help="subsets that do not come into it"
         )
 
+        parser.add_argument(
+            "--difficulty",
+            metavar=("FROM", "TO"),
+            nargs=2,
+            type=float,
+            help="of decisions: those of which judges answered such a share right, from 0 to 1",
+        )
+
     def run(self, **options: Any) -> None:
         project = find_project(options["project"])
         with tqdm(unit=" records", leave=False, disable=not sys.stderr.isatty()) as bar:
@@ -43,6 +52,7 @@ class Command(OperatorCommand):
                 licence=options["licence"],
                 note=options["note"],
                 leave_out=options["leave_out"],
+                difficulty=options["difficulty"],
                 progress=progress,
             )
         self.summary(

@@ -10,7 +10,7 @@ from annotation.core.i18n import Translatable, translatable
 from annotation.core.kinds import Feature
 from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.scoring.blind import BlindLabellings
-from annotation.core.scoring.decision_facts import cue_title
+from annotation.core.scoring.decisions.facts import cue_title
 from annotation.core.scoring.fitted import read
 from annotation.core.scoring.labels import always_plus, majority
 from annotation.core.scoring.pairs import shallow

@@ -7,7 +7,7 @@ PostgreSQL, a thread with a connection of its own says that it is alive and how 
 
 import logging
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation import dispatch
-from annotation.core.errors import Conflict, Invalid, StaleState, TristepError
+from annotation.core.errors import Conflict, StaleState, TristepError
 from annotation.core.i18n import translatable
 from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import UNFINISHED_FREEZES, FreezeState
@@ -27,7 +27,7 @@ from .. import audit, job_lease
 from ..transitions import advance
 from . import contents
 from .contents import Progress
-from .freeze import NOTHING_RESOLVED, freeze, taken
+from .freeze import freeze, nothing, taken
 from .freeze_request import FreezeRequest, wanted
 from .outline import outline
 
@@ -49,6 +49,7 @@ def start_freeze(
     title: str = "",
     licence: str = "",
     leave_out: Collection[str] = (),
+    difficulty: Sequence[float] | None = None,
 ) -> Freeze:
     """Queue the freezing of a release. The same release asked for twice (a double click) is one.
 
@@ -57,7 +58,13 @@ def start_freeze(
     """
     require(actor, "release.freeze", project)
     request = wanted(
-        project=project, version=version, note=note, title=title, licence=licence, leave_out=leave_out
+        project=project,
+        version=version,
+        note=note,
+        title=title,
+        licence=licence,
+        leave_out=leave_out,
+        difficulty=difficulty,
     )
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if Release.objects.filter(project=project, version=request.version).exists():
@@ -71,8 +78,9 @@ def start_freeze(
             version=unfinished.version,
         )
         raise Conflict(message, code="freezing")
-    if not contents.chosen(project, request.leave_out).exists():
-        raise Invalid(NOTHING_RESOLVED, code="nothing_resolved")
+    everything = contents.chosen(project, request.leave_out)
+    if not (everything.exists() if request.difficulty is None else contents.picked(project, request)[0]):
+        raise nothing(request)
     now = timezone.now()
     job = Freeze.objects.create(
         project=project,
@@ -81,6 +89,7 @@ def start_freeze(
         licence=escape(request.licence),
         note=escape(request.note),
         leave_out=list(request.leave_out),
+        difficulty=_ends(request),
         lease_until=now + QUEUE_PATIENCE,
         created_by=recorded(actor),
         created_at=now,
@@ -91,8 +100,15 @@ def start_freeze(
 
 
 def _same(job: Freeze, request: FreezeRequest) -> bool:
-    fields = (job.version, unescape(job.note), job.title, unescape(job.licence), tuple(job.leave_out))
-    return fields == (request.version, request.note, request.title, request.licence, request.leave_out)
+    words = (job.version, unescape(job.note), job.title, unescape(job.licence))
+    asked = (request.version, request.note, request.title, request.licence)
+    picks = (tuple(job.leave_out), job.difficulty)
+    return words == asked and picks == (request.leave_out, _ends(request))
+
+
+def _ends(request: FreezeRequest) -> list[float] | None:
+    band = request.difficulty
+    return None if band is None else [band.low, band.high]
 
 
 @transaction.atomic
@@ -126,6 +142,7 @@ def run_freeze(*, job_id: int) -> Freeze:
                 title=job.title,
                 licence=unescape(job.licence),
                 leave_out=job.leave_out,
+                difficulty=job.difficulty,
                 progress=progress,
                 frozen=lambda release: _end(job, release),
             )

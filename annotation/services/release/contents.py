@@ -35,7 +35,10 @@ from annotation.models import (
     ReleaseRecord,
     Trajectory,
 )
+from annotation.reports.judging.difficulty import difficulties
 from annotation.reports.releases.blind_labels import AnnotatorTurn, pseudonyms, turns
+
+from .freeze_request import FreezeRequest
 
 FROZEN_AT_ONCE = 100
 CHANGED = translatable("Labels changed while the release was being frozen; try again.")
@@ -75,6 +78,8 @@ class ReleaseDigest:
     records: int = 0
     # of a project whose trajectories are decisions, a record says where the options are from
     decisions: bool = False
+    # by which difficulty these were picked, if they were
+    difficulty: dict[str, Any] = field(default_factory=dict)
 
     def indexes(self, row: Trajectory) -> RecordIndexes:
         """The indexes of the next record."""
@@ -122,15 +127,15 @@ Progress = Callable[[int, int], None]
 
 
 def prepare(
-    project: Project, running: ReleaseDigest, leave_out: Collection[str], progress: Progress
+    project: Project, running: ReleaseDigest, request: FreezeRequest, progress: Progress
 ) -> Iterator[PreparedRecord]:
-    """The records of a release in order, without the subsets `leave_out`, each counted in `running`;
+    """The records of a release in order, those that were asked for, each counted in `running`;
     `progress(done, total)` after every chunk. Raises Conflict when a trajectory was reopened while they were
     read."""
     running.free = _free_query_indexes(project)
     running.names = pseudonyms(project)
     running.decisions = project.of_kind.has(Feature.PAIRS)
-    ordered = _ordered(project, leave_out)
+    ordered, running.difficulty = picked(project, request)
     for at in range(0, len(ordered), FROZEN_AT_ONCE):
         pks = ordered[at : at + FROZEN_AT_ONCE].tolist()
         rows = Trajectory.objects.select_related("subset", "content").in_bulk(pks)
@@ -193,6 +198,24 @@ def chosen(project: Project, leave_out: Collection[str]) -> QuerySet[Trajectory]
     """The trajectories of a release: what is resolved, without the subsets that are left out."""
     resolved = Trajectory.objects.filter(project=project, live=True, state__in=IN_RELEASES)
     return resolved.exclude(subset__name__in=leave_out) if leave_out else resolved
+
+
+def picked(project: Project, request: FreezeRequest) -> tuple[array[int], dict[str, Any]]:
+    """The keys of a release in order, and what its manifest says of the band of difficulty that picked them;
+    nothing where none did."""
+    ordered, band = _ordered(project, request.leave_out), request.difficulty
+    if band is None:
+        return ordered, {}
+    found = difficulties(project)
+    known = [pk for pk in ordered if pk in found.shares]
+    kept = array("q", [pk for pk in known if found.shares[pk] in band])
+    return kept, {
+        "from": band.low,
+        "to": band.high,
+        "judges": found.judges,
+        "outside": len(known) - len(kept),
+        "unknown": len(ordered) - len(known),
+    }
 
 
 def _ordered(project: Project, leave_out: Collection[str]) -> array[int]:

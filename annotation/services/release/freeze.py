@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +28,7 @@ from .keys import signing_key
 from .manifest import described
 
 NOTHING_RESOLVED = translatable("Nothing is resolved yet, so there is nothing to freeze.")
+NOTHING_IN_BAND = translatable("Of no resolved decision does the difficulty lie in this band.")
 
 ANALYSED = (100, 1_000, 10_000)
 """After so many records the planner looks at the tables anew: the triggers' plans are from when they were
@@ -46,12 +47,14 @@ def freeze(
     title: str = "",
     licence: str = "",
     leave_out: Collection[str] = (),
+    difficulty: Sequence[float] | None = None,
     now: datetime | None = None,
     progress: Progress | None = None,
     frozen: Frozen | None = None,
 ) -> Release:
     """Freeze all resolved trajectories of a project, without those of the subsets `leave_out`, as release
-    `version`; `progress(done, total)` is called with records.
+    `version`; of decisions with a `difficulty` those of which judges answered such a share right, from and to
+    (reports.judging.difficulty). `progress(done, total)` is called with records.
 
     The records are written first and the release's own row last, which is what freezes them: in one
     transaction, or on SQLite, where everybody would wait for that, in short ones (staging.py). A release
@@ -62,7 +65,13 @@ def freeze(
     """
     require(actor, "release.freeze", project)
     request = wanted(
-        project=project, version=version, note=note, title=title, licence=licence, leave_out=leave_out
+        project=project,
+        version=version,
+        note=note,
+        title=title,
+        licence=licence,
+        leave_out=leave_out,
+        difficulty=difficulty,
     )
     freezing = _Freezing(
         actor, project, request, now or timezone.now(), signing_key(), progress or _silent, frozen
@@ -76,6 +85,13 @@ def freeze(
 
 def _silent(done: int, total: int) -> None:
     """Tell nobody."""
+
+
+def nothing(request: FreezeRequest) -> Invalid:
+    """The refusal where there is nothing to freeze."""
+    if request.difficulty is not None:
+        return Invalid(NOTHING_IN_BAND, fields={"difficulty": NOTHING_IN_BAND}, code="nothing_in_band")
+    return Invalid(NOTHING_RESOLVED, code="nothing_resolved")
 
 
 def taken(version: str) -> Conflict:
@@ -140,11 +156,11 @@ class _Freezing:
                 return self._finish(release_id, described)
 
     def _prepare(self, running: ReleaseDigest) -> Any:
-        return contents.prepare(self.project, running, self.asked.leave_out, self.progress)
+        return contents.prepare(self.project, running, self.asked, self.progress)
 
     def _described(self, running: ReleaseDigest) -> dict[str, Any]:
         if not running.records:
-            raise Invalid(NOTHING_RESOLVED, code="nothing_resolved")
+            raise nothing(self.asked)
         return described(self.project, running, self.asked.leave_out)
 
     def _reopenings(self) -> int:

@@ -1,11 +1,13 @@
 """The options of a freeze: version, title, note, licence, and the subsets that are left out."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from annotation.core.decisions.difficulty import DifficultyBand
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.models import Project, Subset
 
 MAX_NOTE = 20_000
@@ -21,19 +23,28 @@ BAD_VERSION = translatable(
 class FreezeRequest:
     """A release as it was asked for. `licence` is an identifier of core.releases.licences or somebody's own
     words;
-    `leave_out` are names of subsets, sorted."""
+    `leave_out` are names of subsets, sorted; `difficulty` picks decisions, None: all."""
 
     version: str
     note: str
     title: str
     licence: str
     leave_out: tuple[str, ...]
+    difficulty: DifficultyBand | None
 
 
 def wanted(
-    *, project: Project, version: str, note: str, title: str, licence: str, leave_out: Collection[str]
+    *,
+    project: Project,
+    version: str,
+    note: str,
+    title: str,
+    licence: str,
+    leave_out: Collection[str],
+    difficulty: Sequence[float] | None,
 ) -> FreezeRequest:
-    """Check what was asked for. Raises Invalid that names the field."""
+    """Check what was asked for. Raises Invalid that names the field, and Conflict for a band of difficulty
+    where there are no pairs of options."""
     version, title, licence = version.strip(), title.strip(), licence.strip()
     if not VERSION.fullmatch(version):
         raise Invalid(
@@ -58,4 +69,7 @@ def wanted(
         if name not in names:
             message = translatable("There is no subset “{name}” here.", name=name[:64])
             raise Invalid(message, fields={"leave_out": message})
-    return FreezeRequest(version, note, title, licence, tuple(sorted(names)))
+    if difficulty is not None:
+        project.of_kind.require(Feature.PAIRS)
+    band = None if difficulty is None else DifficultyBand.of(difficulty)
+    return FreezeRequest(version, note, title, licence, tuple(sorted(names)), band)

@@ -64,6 +64,7 @@ def described(project: Project, running: ReleaseDigest, leave_out: Collection[st
             for subset, entry in running.files.items()
         },
         "left_out": _left_out(project, leave_out),
+        **({"difficulty": running.difficulty} if running.difficulty else {}),
         **_derived_from(project, leave_out),
         "unlabelled": unlabelled_part(project, trajectories.tolist(), running.files.keys()).as_json(),
         "agreement": agreement_twice(viewer=OPERATOR, project=project, trajectories=trajectories),

@@ -19,7 +19,7 @@ from annotation.core.figures.figure import Figure
 from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.kinds import Feature, available
 from annotation.core.scoring import Scores
-from annotation.core.scoring.decision_facts import cue_title
+from annotation.core.scoring.decisions.facts import cue_title
 from annotation.core.scoring.pairs import PairCounts
 from annotation.core.scoring.scheme import scheme_of
 from annotation.core.scoring.scores import too_few_tasks

@@ -18,22 +18,28 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid, TristepError
+from annotation.core.kinds import Feature
 from annotation.core.vocabulary import UNFINISHED_FREEZES, FreezeState
 from annotation.language import translated
-from annotation.models import Freeze
+from annotation.models import Freeze, Project
+from annotation.reports.judging.difficulty import difficulties
 from annotation.reports.releases import release_preview as report
 from annotation.reports.releases.freeze_checklist import THRESHOLD, FreezeChecklist, SubsetLine, checklist
 from annotation.services import release as service
 from frontend.forms import add_errors
-from frontend.forms.releases import FreezeForm, ThresholdForm
+from frontend.forms.releases import BAND, FreezeForm, ThresholdForm
 from frontend.pages.releases.release_pictures import distribution
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.figure_cells import figure_column
+from frontend.rendering import charts
 from frontend.rendering.tables import Column, Table, at, cells
 from frontend.templatetags.judging import count
 from frontend.templatetags.tristep import state_name
 
 FREEZE_VERB = "release.freeze"
+FIFTHS = 5
+MOST_COUNTED = 20_000
+"""Of more decisions their difficulty is counted only when it is asked for."""
 
 
 def _rows(opened: ProjectPage) -> Any:
@@ -48,7 +54,8 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     threshold = ThresholdForm(request.GET if "threshold" in request.GET else {"threshold": THRESHOLD})
     chosen = threshold.cleaned_data["threshold"] if threshold.is_valid() else THRESHOLD
     summary = checklist(actor=opened.user, project=opened.project, threshold=chosen)
-    form = FreezeForm(request.POST if request.method == "POST" else None, summary)
+    kind = opened.project.of_kind
+    form = FreezeForm(request.POST if request.method == "POST" else None, summary, kind=kind)
     status = 200 if threshold.is_valid() else 400
     if request.method == "POST" and form.is_valid():
         try:
@@ -73,6 +80,8 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         checklist=summary,
         items=_items(opened, summary),
         words=[form[name] for name in ("version", "title", "licence", "own_licence", "note")],
+        band=[form[name] for name in BAND] if kind.has(Feature.PAIRS) else None,
+        difficulty=_difficulty(opened.project, candidate) if kind.has(Feature.PAIRS) else None,
         boxes=[
             form[name]
             for name, shown in (
@@ -90,6 +99,31 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         labels=distribution(candidate.labels),
         outcomes=distribution(candidate.outcomes),
     )
+
+
+def _difficulty(project: Project, candidate: report.ReleaseCandidate) -> dict[str, Any]:
+    """How many decisions lie in each fifth of difficulty; not of so many that counting would be long."""
+    if candidate.records > MOST_COUNTED:
+        return {"uncounted": True}
+    found = difficulties(project)
+    fifths = [0] * FIFTHS
+    for share in found.shares.values():
+        fifths[min(int(share * FIFTHS), FIFTHS - 1)] += 1
+    most = max(fifths)
+    return {
+        "judges": found.judges,
+        "known": len(found.shares),
+        "all": candidate.records,
+        "bars": [
+            {
+                "low": at / FIFTHS,
+                "high": (at + 1) / FIFTHS,
+                "n": n,
+                "width": charts.bar(n, most),
+            }
+            for at, n in enumerate(fifths)
+        ],
+    }
 
 
 def _subset_columns(slug: str, left_out: Sequence[str]) -> list[Column]:

@@ -10,18 +10,28 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotation.core.decisions.record import frozen_details
 from annotation.core.errors import Conflict
-from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.models import Release, Trajectory, User
 from annotation.services import release
 from annotation.services.release.verify import bodies
 from tests import people
+from tests.fixtures.decisions import make_decisions_cast
 from tests.fixtures.shared_rows import shared_rows
 from tests.importers.golden import GOLDEN
 from tests.people import Cast
 from tests.services.publishing import export, freeze
 
 pytestmark = pytest.mark.django_db
+DATA = "data/**/*.jsonl"
+EXPORTED = {
+    "toolprmbench": (DATA, "beda4a3b5309bef5a4884ad5527590518ffb4446b6ed40e25e15af8c7e440191"),
+    "trl_preference": (DATA, "6b11ad7edc419ab71277b5af3d29b1141d54b0aeedc565288a2cc33419e86d26"),
+    "tristep_decision": (DATA, "4ea33449db00f42b8630d580167416181bec26693a112c7443196f997ee9ed54"),
+    "agentprocessbench": ("*.jsonl", "cdcdeddf127fcebe06df636cdd1ec80c6ad53f993b827a89ebed87178f640236"),
+}
+"""The files of each format, and the SHA-256 of all of them."""
 
 
 @shared_rows
@@ -40,13 +50,14 @@ def rows(folder: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, path.read_text("utf-8").splitlines())
 
 
-def test_pairs_of_a_release_come_in_again_as_the_same_decisions(decided: Release, tmp_path: Path) -> None:
-    export(decided, tmp_path, format="toolprmbench", split="0.4", seed="7")
+@pytest.mark.parametrize("format", ["toolprmbench", "tristep_decision"])
+def test_release_comes_in_again_as_the_same_decisions(decided: Release, tmp_path: Path, format: str) -> None:
+    export(decided, tmp_path, format=format, split="0.4", seed="7")
     assert release.verify_export(path=tmp_path).ok
     assert len(list(tmp_path.glob("data/tiny/*.jsonl"))) == 2
     other = people.make_project("other", kind="decisions")
 
-    people.import_file(other, people.jsonl(rows(tmp_path)), format="toolprmbench")
+    people.import_file(other, people.jsonl(rows(tmp_path)), format=format)
 
     kept = Trajectory.objects.filter(project=decided.project, outcome_consensus__value=1)
     assert kept.count() == 3
@@ -59,6 +70,43 @@ def test_pairs_of_a_release_come_in_again_as_the_same_decisions(decided: Release
         for found in (kept, again)
     ]
     assert contents[0] == contents[1]
+
+
+@pytest.mark.postgres
+def test_exports_have_the_same_bytes_on_every_database(decided: Release, tmp_path: Path) -> None:
+    for format, (files, _digest) in EXPORTED.items():
+        split = {"split": "0.4", "seed": "7"} if files.startswith("data") else {}
+        export(decided, tmp_path / format, format=format, **split)
+    made = {
+        format: sha256_hex(b"".join(path.read_bytes() for path in sorted((tmp_path / format).glob(files))))
+        for format, (files, _digest) in EXPORTED.items()
+    }
+    assert made == {format: digest for format, (_files, digest) in EXPORTED.items()}
+
+
+def test_decisions_of_several_options_come_in_again_with_the_consensus_as_their_key(tmp_path: Path) -> None:
+    cast = make_decisions_cast(2, options=3)
+    for _ in range(2):
+        for user in (cast.ann, cast.ben):
+            people.label_next(user, cast.project, [1, 0, -1])
+    made = freeze(cast.project)
+    export(made, tmp_path, format="tristep_decision")
+    other = people.make_project("other", kind="decisions")
+
+    people.import_file(other, people.jsonl(rows(tmp_path)), subset="tiny")
+
+    drafts = Trajectory.objects.filter(project=other).select_related("content")
+    records = {record["record_id"]: record for record in map(json.loads, lines_of(made))}
+    assert {row.record_id for row in drafts} == records.keys()
+    for row in drafts:
+        record = records[row.record_id]
+        keys = {str(one.message): one.value for one in row.content.labels_of_source()}
+        assert keys == record["step_labels"]
+        assert frozen_details(row.content.raw_bytes()) == record["decision"]
+
+
+def lines_of(made: Release) -> Iterator[bytes]:
+    return (body or b"" for _, body in bodies(made))
 
 
 def test_release_says_where_options_are_from_and_never_the_key(decided: Release) -> None:

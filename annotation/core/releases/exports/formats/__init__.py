@@ -10,6 +10,7 @@ from typing import Final
 from .agentprocessbench import AGENTPROCESSBENCH
 from .aptbench import APTBENCH
 from .base import ExportFormat, ExportOptions
+from .decisions import TRISTEP_DECISION
 from .huggingface import HUGGINGFACE
 from .pairs import TOOLPRMBENCH, TRL_PREFERENCE
 from .training import TRAINING
@@ -23,6 +24,7 @@ FORMATS: Final[tuple[ExportFormat, ...]] = (
     TOOLPRMBENCH,
     TRL_PREFERENCE,
     APTBENCH,
+    TRISTEP_DECISION,
 )
 BY_NAME: Final[dict[str, ExportFormat]] = {format.name: format for format in FORMATS} | {
     alias: format for format in FORMATS for alias in format.aliases

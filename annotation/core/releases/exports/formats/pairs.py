@@ -18,17 +18,17 @@ from .base import ExportFormat, ExportOptions, ExportTable, dataset_snippets, lo
 from .columns import OTHER, RECORD_ID, SUBSET, TASK_KEY, TOOLS, CellKind, Cells, ExportColumn, Row, json_text
 
 _TASK: Final = ExportColumn("task", CellKind.TEXT, "the task; its pairs belong together")
-_QUESTION: Final = ExportColumn("question", CellKind.TEXT, "what was asked")
-_CATEGORY: Final = ExportColumn("category", CellKind.TEXT, "the category, of a decision that has one")
-_HISTORY: Final = ExportColumn("history", CellKind.JSON, "the messages before the action")
+QUESTION: Final = ExportColumn("question", CellKind.TEXT, "what was asked")
+CATEGORY: Final = ExportColumn("category", CellKind.TEXT, "the category, of a decision that has one")
+HISTORY: Final = ExportColumn("history", CellKind.JSON, "the messages before the action")
 
 PAIR_COLUMNS: Final = (
     RECORD_ID,
     SUBSET,
     TASK_KEY,
-    _CATEGORY,
-    _QUESTION,
-    _HISTORY,
+    CATEGORY,
+    QUESTION,
+    HISTORY,
     TOOLS,
     *(
         column
@@ -180,11 +180,15 @@ def _snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
         "datasets",
         load_snippet("pairs", config, split).rstrip(),
     )
-    yield (
-        "json",
+    yield "json", lines_snippet("pairs", config, split)
+
+
+def lines_snippet(name: str, config: str, split: str) -> str:
+    """How JSON Lines are read into `name` without any library."""
+    return (
         "import json\n\n"
         f'with open("data/{config}/{split}.jsonl", encoding="utf-8") as lines:\n'
-        "    pairs = [json.loads(line) for line in lines]",
+        f"    {name} = [json.loads(line) for line in lines]"
     )
 
 
@@ -223,9 +227,9 @@ TOOLPRMBENCH: Final = _format(
         "data",
         (
             _TASK,
-            _QUESTION,
-            _CATEGORY,
-            _HISTORY,
+            QUESTION,
+            CATEGORY,
+            HISTORY,
             ExportColumn("action_chosen", CellKind.JSON, "the better action: text, a call, or a message"),
             ExportColumn("action_rejected", CellKind.JSON, "the worse action"),
             ExportColumn("functions", CellKind.JSON, "the tools that the agent had"),

@@ -25,7 +25,7 @@ BoolArray = npt.NDArray[np.bool_]
 def cue_title(name: str) -> str | Translatable:
     """What a shallow cue is called."""
     if name.startswith(POLICY_MODEL):
-        return translatable("Is of {model}", model=name.removeprefix(POLICY_MODEL))
+        return translatable("Is of policy model {model}", model=name.removeprefix(POLICY_MODEL))
     return translatable("Makes a call") if name == MAKES_CALL else translatable("Is longer")
 
 

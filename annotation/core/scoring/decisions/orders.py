@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from annotation.core.scoring.answers import Answer, Choice
+from annotation.core.scoring.decisions.answers import Answer, Choice
 
 Codes = npt.NDArray[np.uint8]
 

@@ -1,0 +1,1 @@
+"""What models say of decisions, and what a release says of them besides labels, as arrays."""
