@@ -25,7 +25,7 @@ from annotation.core.errors import Invalid, StaleState, StaleVersion
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.text import unescape
-from annotation.core.trajectories.tool_schema import Tool
+from annotation.core.trajectories.tool_schema import SchemaProblem, Tool
 from annotation.core.vocabulary import CorrectionState
 from annotation.models import ACTIVE_CORRECTIONS, Correction, Trajectory, User
 from annotation.policies import require
@@ -139,8 +139,14 @@ def offered_tools(trajectory: Trajectory) -> tuple[Tool, ...]:
 
 def fields_of(found: ActionCheck, calls: int) -> dict[str, str]:
     """What is wrong by field, of an action with so many typed calls; any others stand in the text."""
+
+    def field_of(at: int, faults: Sequence[SchemaProblem]) -> str:
+        if at >= calls:
+            return "text"
+        return f"calls[{at}].{'name' if faults[0].kind == 'unknown_tool' else 'arguments'}"
+
     schema = {
-        f"calls[{at}].arguments" if at < calls else "text": reduce(
+        field_of(at, faults): reduce(
             lambda one, other: translatable("{one}; {other}", one=one, other=other),
             (fault.sentence for fault in faults),
         )

@@ -155,7 +155,11 @@ def corrections(request: HttpRequest, slug: str) -> HttpResponseBase:
     ) % {"n": left}
     about += " " + _("Whoever takes one learns its consensus, which is recorded.")
     return show(
-        opened, "corrections", listed, about=about, actions=[next_one] if left and mine.exists() else []
+        opened,
+        "corrections",
+        listed,
+        about=about,
+        actions=[next_one] if left and (present != "mine" or counts["mine"]) else [],
     )
 
 

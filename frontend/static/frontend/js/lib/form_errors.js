@@ -30,8 +30,8 @@ export function showErrors(form, errors, { stay = false } = {}) {
       rest.push(...sentences);
       continue;
     }
-    const list = el("ul", { class: "errorlist", id: `${field.id}_error`, role: "alert", [MADE]: "" });
-    list.append(...sentences.map((sentence) => el("li", {}, sentence)));
+    const list = el("div", { class: "errorlist", id: `${field.id}_error`, role: "alert", [MADE]: "" });
+    list.append(...sentences.map((sentence) => el("p", {}, sentence)));
     field.setAttribute("aria-invalid", "true");
     field.setAttribute("aria-errormessage", list.id);
     field.closest(".field")?.append(list);
