@@ -21,8 +21,7 @@ from .examples import Example
 from .experiment import Allocation, InterimAnalysis
 from .freezes import Freeze
 from .jobs import JobFields
-from .judges import MAX_CONCURRENCY, Judge, WorkshopSample
-from .judges_first import JudgesFirstVerdict, given_to_people
+from .judges import MAX_CONCURRENCY, Judge, JudgesFirstVerdict, WorkshopSample, given_to_people
 from .labels import (
     ACTIVE_STATES,
     Assignment,

@@ -1,4 +1,5 @@
-"""A judge as it is configured. What its settings mean stands in core.judging.settings."""
+"""A judge as it is configured, samples for its prompts, and what judges make of trajectories before people are
+asked."""
 
 from decimal import Decimal
 from typing import Any
@@ -9,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.decisions.judges_first import JudgesFirst
 from annotation.core.judging.kinds import KINDS
 from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES
 from annotation.core.judging.settings import NAME, SETTINGS, JudgeSettings, named
@@ -162,3 +164,42 @@ class WorkshopSample(models.Model):
 
     def __str__(self) -> str:
         return f"sample {self.pk}"
+
+
+class JudgesFirstVerdict(models.Model):
+    """What judges made of a trajectory before people were asked; each is considered once.
+
+    `place` is a place of chance among all of its project: the first judged ones are `drawn`, so that people
+    label them as well, in the queue like anything else. What an admin has sent back to people is of `people`.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    trajectory = models.OneToOneField(Trajectory, on_delete=models.CASCADE, related_name="judges_first")
+    verdict = models.CharField(max_length=8)
+    place = models.FloatField()
+    drawn = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(verdict__in=[verdict.value for verdict in JudgesFirst]),
+                name="judges_first_verdict_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(drawn=False) | Q(verdict=JudgesFirst.JUDGED.value), name="judges_first_drawn"
+            ),
+        )
+        indexes = (models.Index(fields=("project", "verdict", "place"), name="judges_first_by_place"),)
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.trajectory_id}"
+
+
+def given_to_people() -> Q:
+    """The condition on trajectories that people are asked about: their project does not ask judges first, or
+    judges have left them to people."""
+    left = JudgesFirstVerdict.objects.filter(
+        Q(verdict=JudgesFirst.PEOPLE.value) | Q(drawn=True), trajectory=models.OuterRef("pk")
+    )
+    return Q(project__judges_first=False) | Q(models.Exists(left))
