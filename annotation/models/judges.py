@@ -1,5 +1,5 @@
-"""A judge as it is configured, samples for its prompts, and what judges make of trajectories before people are
-asked."""
+"""A judge as it is configured, samples for its prompts, and what judges make of trajectories before people
+are asked."""
 
 from decimal import Decimal
 from typing import Any

@@ -112,13 +112,14 @@ def test_command_previews_and_settles(first, cast):
     named = [part for judge in first[2] for part in ("--judge", judge.name)]
     assert (
         "2 trajectories judged, 1 dropped, 1 for people"
-        in run("judges_first", "bench", *named, "--preview").err
+        in run("suggest", "bench", *named, "--settle", "--estimate").err
     )
     assert not JudgesFirstVerdict.objects.exists()
-    said = json.loads(run("judges_first", "bench", *named, "--json").out)
+    said = json.loads(run("suggest", "bench", *named, "--settle", "--json").out)
     assert (said["judged"], said["dropped"], said["people"]) == (2, 1, 1)
     assert "settled by judges (judged 2, dropped 1)" in run("label_quality", "bench").out
-    assert "Nothing is left" in fails("judges_first", "bench", *named).out
+    assert "one judge" in fails("suggest", "bench", *named).out
+    assert "Nothing is left" in fails("suggest", "bench", *named, "--settle").out
 
 
 def test_release_tells_what_judges_settled(browse, first, cast, at, text):

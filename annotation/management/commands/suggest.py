@@ -1,4 +1,5 @@
-"""suggest PROJECT --judge NAME [--subset NAME] [--release VERSION] [--limit N] [--budget USD] [--estimate]"""
+"""suggest PROJECT --judge NAME [--subset NAME] [--release VERSION] [--limit N] [--budget USD] [--estimate]
+suggest PROJECT --judge NAME --judge NAME --judge NAME --settle [--estimate] [--json]"""
 
 import signal
 import sys
@@ -6,6 +7,7 @@ import threading
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from decimal import Decimal
 from types import FrameType
 from typing import Any
@@ -17,25 +19,29 @@ from tqdm import tqdm
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.management.base import OperatorCommand, add_project, counted, find_project
 from annotation.management.judge_arguments import dollars, find_judge, in_words
-from annotation.models import UNFINISHED_RUNS, Judge, SuggestionRun
+from annotation.models import UNFINISHED_RUNS, Judge, Project, SuggestionRun
 from annotation.policies import OPERATOR
-from annotation.reports.judging import estimates
+from annotation.reports.judging import estimates, judges_first
 from annotation.reports.judging.baseline import lines, training
 from annotation.reports.judging.run_selection import RunSelection
 from annotation.reports.judging.runs import failures
 from annotation.services import suggest
+from annotation.services.judges_first import settle_judged
 
 State = SuggestionRunState
 
 
 class Command(OperatorCommand):
     help = (
-        "Ask a judge about the trajectories it has no suggestions for; what was broken off is gone on with."
+        "Ask a judge about the trajectories it has no suggestions for; what was broken off is gone on with. "
+        "Or settle what three judges or more agree on, before people are asked."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_project(parser)
-        parser.add_argument("--judge", required=True, metavar="NAME")
+        parser.add_argument(
+            "--judge", action="append", required=True, metavar="NAME", help="with --settle three or more"
+        )
         parser.add_argument("--subset", default="", help="only this subset")
         parser.add_argument("--release", default="", metavar="VERSION", help="only what this release holds")
         parser.add_argument(
@@ -43,11 +49,19 @@ class Command(OperatorCommand):
         )
         parser.add_argument("--budget", default="", metavar="USD", help="stop before it costs more")
         parser.add_argument("--estimate", action="store_true", help="say what it would take, and do nothing")
+        parser.add_argument("--settle", action="store_true", help="settle what these judges agree on")
+        parser.add_argument("--json", action="store_true", help="of --settle one JSON document on stdout")
         parser.add_argument("--enqueue", action="store_true", help="leave the work to a worker")
 
     def run(self, **options: Any) -> None:
         project = find_project(options["project"])
-        judge = find_judge(project, options["judge"])
+        judges = [find_judge(project, name) for name in options["judge"]]
+        if options["settle"]:
+            self._settle(project, judges, only_said=options["estimate"], as_json=options["json"])
+            return
+        if len(judges) > 1:
+            raise CommandError("A run is of one judge; several are for --settle.")
+        (judge,) = judges
         selection = RunSelection(subset=options["subset"], limit=options["limit"], release=options["release"])
         if options["estimate"]:
             self._estimate(judge, selection)
@@ -68,6 +82,19 @@ class Command(OperatorCommand):
                 run_id=run.pk, progress=show, stopping=stopping, interrupted=State.PAUSED
             )
         self._say(run, interrupted=stopping.is_set())
+
+    def _settle(self, project: Project, judges: list[Judge], *, only_said: bool, as_json: bool) -> None:
+        if only_said:
+            found = judges_first.preview(viewer=OPERATOR, project=project, judges=judges)
+        else:
+            found = settle_judged(actor=OPERATOR, project=project, judges=judges)
+        if as_json:
+            self.document({"project": project.slug, **asdict(found)})
+        self.summary(
+            f"{counted(found.judged, 'trajectory')} judged, {found.dropped:,} dropped, {found.people:,} for "
+            f"people ({found.claimed:,} claimed before, {found.lacking:,} without a judge's answer), "
+            f"{found.waiting:,} that a judge has not been asked about"
+        )
 
     def _begun(
         self, judge: Judge, selection: RunSelection, budget: Decimal | None, *, enqueue: bool
