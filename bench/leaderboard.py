@@ -32,6 +32,7 @@ RIGHT = (0.45, 0.85)
 """Shares of steps that the worst and the best model get right."""
 REASON = "Refines the search to connect the place with the school, from what the tool has said before."
 IMPORTED, READ = "importing prediction files, CPU", "reading and checking them, CPU"
+HELD = "decoding them and holding their labels against the release, CPU"
 OF_READING = 2.0
 LIMITS = {"figures": 300, "figures from nothing": 3_000}
 """Milliseconds, p50."""
@@ -137,10 +138,14 @@ def prediction_files(release: Any, models: int, folder: Path) -> list[Path]:
 
 
 def import_files(release: Any, paths: list[Path], repeat: int) -> dict[str, list[float]]:
-    """Milliseconds of CPU: of importing the files by the command, of reading and checking them only, and of
-    `json.loads` of their lines; in turns. What was imported last stays."""
+    """Milliseconds of CPU: of importing the files by the command, of reading and checking them only, of the
+    same without their reasons and times, and of `json.loads` of their lines; in turns. What was imported last
+    stays."""
+    import numpy as np
     from django.core.management import call_command
 
+    from annotation.core.label_files import LabelLine, label_lines
+    from annotation.core.scoring.labels import aligned
     from annotation.core.scoring.reading import read_predictions
     from annotation.models import PredictionSet
     from annotation.policies import OPERATOR
@@ -148,6 +153,7 @@ def import_files(release: Any, paths: list[Path], repeat: int) -> dict[str, list
     from annotation.services import evaluate
 
     released, found = released_labels(release), dict[str, list[float]]()
+    starts = released.starts()
 
     def by_command() -> None:
         call_command("import_predictions", release.project.slug, release.version, *paths, no_fit=True)
@@ -156,6 +162,15 @@ def import_files(release: Any, paths: list[Path], repeat: int) -> dict[str, list
         for path in paths:
             with path.open("rb") as file, tempfile.TemporaryFile() as reasons:
                 assert not read_predictions(file, path.name, released, reasons=reasons).errors
+
+    def hold() -> None:
+        steps = dict(zip(released.record_id, np.split(released.message_index, starts[1:-1]), strict=True))
+        indexes = {record: own.tolist() for record, own in steps.items()}
+        for path in paths:
+            with path.open("rb") as file:
+                for line in label_lines(file, path.name):
+                    assert isinstance(line, LabelLine)
+                    assert not aligned(line.step_labels, indexes[line.record_id])[1]
 
     def parse() -> None:
         for path in paths:
@@ -166,7 +181,8 @@ def import_files(release: Any, paths: list[Path], repeat: int) -> dict[str, list
     for _ in range(repeat):
         for row in PredictionSet.objects.filter(release=release):
             evaluate.delete_predictions(actor=OPERATOR, prediction_set=row)
-        for name, work in ((IMPORTED, by_command), (READ, read), ("json.loads of their lines, CPU", parse)):
+        works = {IMPORTED: by_command, READ: read, HELD: hold, "json.loads of their lines, CPU": parse}
+        for name, work in works.items():
             found.setdefault(name, []).append(timed(work, time.process_time))
     return found
 
