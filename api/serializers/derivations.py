@@ -5,11 +5,13 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
-from annotation.core.decisions.derive import Recipe
+from annotation.core.decisions.questions import LANGUAGES
+from annotation.core.decisions.recipes import Recipe
 from annotation.importers.decisions.tristep_decision import MAX_OPTIONS
 
 from .base import Input, Output, Query, Whole
 
+_OPTIONS = "Of an item at most so many options, drawn by the seed; of a `next-step` exactly so many (4)."
 _RECIPES = [(recipe.value, recipe.value) for recipe in Recipe]
 
 
@@ -23,7 +25,18 @@ class PreviewedDerivation(Query):
         required=False,
         min_value=2,
         max_value=MAX_OPTIONS,
-        help_text="Of an item at most so many options, drawn by the seed.",
+        help_text=_OPTIONS,
+    )
+    fewer = serializers.BooleanField(
+        required=False, default=False, help_text="Keep a `next-step` that has fewer options."
+    )
+    successful = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Ask of every successful run, not only of those without a −1.",
+    )
+    language = serializers.ChoiceField(
+        choices=[(name, name) for name in LANGUAGES], required=False, default=LANGUAGES[0]
     )
 
 
@@ -38,7 +51,18 @@ class NewDerivation(Input):
         required=False,
         min_value=2,
         max_value=MAX_OPTIONS,
-        help_text="Of an item at most so many options, drawn by the seed.",
+        help_text=_OPTIONS,
+    )
+    fewer = serializers.BooleanField(
+        required=False, default=False, help_text="Keep a `next-step` that has fewer options."
+    )
+    successful = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Ask of every successful run, not only of those without a −1.",
+    )
+    language = serializers.ChoiceField(
+        choices=[(name, name) for name in LANGUAGES], required=False, default=LANGUAGES[0]
     )
     anyway = serializers.BooleanField(
         required=False,
@@ -51,11 +75,11 @@ class NewDerivation(Input):
 class DerivationCounts(Output):
     """The counts of a derivation, as far as they apply to its recipe."""
 
-    histories = serializers.IntegerField()
     items = serializers.IntegerField()
     tasks = serializers.IntegerField()
-    pairs = serializers.IntegerField(help_text="Pairs of a better and a worse option.")
-    left_out = serializers.IntegerField(help_text="Actions without one label of their own.")
+    histories = serializers.IntegerField(required=False)
+    pairs = serializers.IntegerField(required=False, help_text="Pairs of a better and a worse option.")
+    left_out = serializers.IntegerField(required=False, help_text="Actions without one label of their own.")
     shared = serializers.IntegerField(required=False, help_text="Histories that several runs have.")
     first_errors = serializers.IntegerField(required=False)
     with_sibling = serializers.IntegerField(required=False, help_text="With a right action beside them.")
@@ -67,6 +91,20 @@ class DerivationCounts(Output):
     no_right_action = serializers.IntegerField(
         required=False, help_text="First errors in whose place no action is right, left out."
     )
+    runs = serializers.IntegerField(required=False)
+    successful = serializers.IntegerField(required=False, help_text="Runs whose outcome is +1.")
+    clean = serializers.IntegerField(required=False, help_text="Those of them without a −1.")
+    steps = serializers.IntegerField(required=False, help_text="Steps that may be asked for.")
+    with_later = serializers.IntegerField(
+        required=False, help_text="Steps of these with enough later ones to choose among."
+    )
+    too_few_options = serializers.IntegerField(
+        required=False, help_text="Questions without enough options, left out."
+    )
+    unfit = serializers.IntegerField(
+        required=False, help_text="Steps or runs that make no question, left out."
+    )
+    repeats = serializers.IntegerField(required=False, help_text="Questions that repeat another, left out.")
 
 
 class DerivationPreview(Output):

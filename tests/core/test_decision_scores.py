@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotation.core.decisions.derive import Derivation, Recipe
+from annotation.core.decisions.derive import Derivation
 from annotation.core.decisions.judges_first import JudgesFirst, settle, wilson
+from annotation.core.decisions.recipes import Recipe
 from annotation.core.decisions.record import Decision, Option, decision_draft, frozen_details
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.kinds import DECISIONS, STEPS

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from annotation.core.decisions.corrections import Corrected, CorrectionAnswer
-from annotation.core.decisions.derive import Address, Derivation, Recipe
+from annotation.core.decisions.derive import Address, Derivation
 from annotation.core.decisions.differences import call_differences
 from annotation.core.decisions.display import display_order
 from annotation.core.decisions.equality import history_digest
+from annotation.core.decisions.recipes import Recipe
 from annotation.core.decisions.record import Decision, Option, OptionOrigin, decision_draft, option_digest
 from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.trajectories.messages import EARLIER, as_in_chat, normalise

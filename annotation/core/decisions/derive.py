@@ -20,17 +20,16 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
 
-from ..i18n import translatable
 from ..jsonio.canonical import sha256_hex
 from ..releases.exports.formats.protocols import INDEPENDENT, step_values
 from ..trajectories.messages import RESPONSES, as_in_chat, normalise
 from .corrections import Corrected, CorrectionAnswer
 from .equality import history_digests, message_digest
+from .recipes import DerivedCounts, Recipe
 from .record import Decision, Option, OptionOrigin, option_digest, shown_message
 
 ReleaseRecord = Mapping[str, Any]
@@ -43,75 +42,8 @@ _ANSWERS: Final = tuple(CorrectionAnswer)
 _NONE: Final = -1
 
 
-class Recipe(StrEnum):
-    """A way to derive decisions."""
-
-    SHARED = "shared"
-    FIRST_ERROR = "first-error"
-
-
-COUNTS: Final = {
-    "histories": translatable("different histories"),
-    "shared": translatable("histories that several runs have"),
-    "items": translatable("decisions"),
-    "tasks": translatable("tasks"),
-    "pairs": translatable("pairs of a better and a worse option"),
-    "left_out": translatable("actions without one label of their own, left out"),
-    "first_errors": translatable("first errors"),
-    "with_sibling": translatable("first errors with a right action beside them"),
-    "uncorrected": translatable("histories with a first error and no right action"),
-    "corrected": translatable("first errors for which somebody wrote a right action"),
-    "nothing_wrong": translatable("first errors in which a correction finds nothing wrong, left out"),
-    "no_right_action": translatable("first errors in whose place no action is right, left out"),
-}
-"""The counts of a derivation: their names in JSON, and their words in the import's report."""
-
-_OF_ERRORS: Final = (
-    *("first_errors", "with_sibling", "uncorrected"),
-    *("corrected", "nothing_wrong", "no_right_action"),
-)
-TOO_FEW_LEFT: Final = translatable("decisions with fewer people left than have to label them")
-"""One more of its notes."""
-
-
 @dataclass(slots=True)
-class DerivedCounts:
-    """The counts of a derivation, under the names of its JSON.
-
-    `histories`: of all steps, or with a first error; `shared`: those that several runs have; `tasks` those of
-    the items; `pairs`: (better, worse) by the key; `left_out`: actions. Of first errors also how many there
-    are, and how many have a +1 beside them; `uncorrected` are the histories with an error and nothing right,
-    about which no correction says why. `corrected`, `nothing_wrong` and `no_right_action` are first errors,
-    by what their correction says.
-    """
-
-    histories: int = 0
-    shared: int = 0
-    items: int = 0
-    tasks: int = 0
-    pairs: int = 0
-    left_out: int = 0
-    first_errors: int = 0
-    with_sibling: int = 0
-    uncorrected: int = 0
-    corrected: int = 0
-    nothing_wrong: int = 0
-    no_right_action: int = 0
-
-    def as_json(self, recipe: Recipe) -> dict[str, int]:
-        """The counts that a recipe has."""
-        names = ("histories", "items", "tasks", "pairs", "left_out")
-        of_recipe = ("shared",) if recipe is Recipe.SHARED else _OF_ERRORS
-        return {name: getattr(self, name) for name in (*names, *of_recipe)}
-
-    @classmethod
-    def of_notes(cls, notes: Mapping[str, int]) -> DerivedCounts:
-        """The counts in the notes of an import, which have their words."""
-        return cls(**{name: notes.get(words, 0) for name, words in COUNTS.items()})
-
-
-@dataclass(slots=True)
-class _Columns:
+class Columns:
     """The steps of all records, column by column: history and action by 64 bits of their digest, label,
     number of the record, message index, whether it is its run's first −1, and what its correction answers, by
     the number in `_ANSWERS`. `corrected`: where there is one."""
@@ -196,7 +128,7 @@ class Derivation:
     def _chosen(self) -> Iterator[tuple[int, dict[int, int], dict[int, list[tuple[int, int]]]]]:
         """Each history that may become an item: its identity, the key of each option, and the steps of
         each."""
-        columns = _columns(self._read(), self._corrections)
+        columns = columns_of(self._read(), self._corrections)
         self._corrected = columns.corrected
         history, action, label, run, step, first, answer = (
             np.frombuffer(getattr(columns, name), dtype=kind)
@@ -329,8 +261,8 @@ class Derivation:
         )
 
 
-def _columns(records: Iterable[ReleaseRecord], corrections: Mapping[Address, Corrected]) -> _Columns:
-    columns = _Columns()
+def columns_of(records: Iterable[ReleaseRecord], corrections: Mapping[Address, Corrected]) -> Columns:
+    columns = Columns()
     for run, record in enumerate(records):
         messages = normalise(record["messages"])
         labels = step_values(record, INDEPENDENT)

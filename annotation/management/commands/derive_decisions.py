@@ -1,5 +1,5 @@
-"""derive_decisions PROJECT VERSION --into PROJECT2 --set NAME --recipe shared|first-error [--options K]
-[--seed N] [--json]"""
+"""derive_decisions PROJECT VERSION --into PROJECT2 --set NAME --recipe RECIPE [--options K] [--seed N]
+[--fewer] [--successful] [--language en|zh] [--json]"""
 
 import sys
 from argparse import ArgumentParser
@@ -7,7 +7,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from annotation.core.decisions.derive import TOO_FEW_LEFT, DerivedCounts, Recipe
+from annotation.core.decisions.questions import LANGUAGES
+from annotation.core.decisions.recipes import TOO_FEW_LEFT, DerivedCounts, Recipe
 from annotation.core.kinds import DECISIONS
 from annotation.management.base import OperatorCommand, add_release, counted, find_release
 from annotation.models import Project
@@ -24,16 +25,27 @@ class Command(OperatorCommand):
         parser.add_argument("--set", metavar="NAME", required=True, help="the set, which is a subset")
         parser.add_argument("--recipe", required=True, help=f"one of {', '.join(Recipe)}")
         parser.add_argument(
-            "--options", metavar="K", type=int, help="of an item at most so many options, drawn by the seed"
+            "--options",
+            metavar="K",
+            type=int,
+            help="of an item at most so many options, drawn by the seed; of a next-step exactly so many (4)",
         )
         parser.add_argument("--seed", metavar="N", type=int, default=0, help="the seed of what is drawn (0)")
+        parser.add_argument("--fewer", action="store_true", help="keep a next-step that has fewer options")
+        parser.add_argument(
+            "--successful",
+            action="store_true",
+            help="ask of every successful run, not only of those without a −1",
+        )
+        parser.add_argument(
+            "--language", choices=LANGUAGES, default=LANGUAGES[0], help="the language of the questions"
+        )
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
     def run(self, **options: Any) -> None:
         release = find_release(options["project"], options["release_version"])
-        request = derive.DerivationRequest.of(
-            recipe=options["recipe"], seed=options["seed"], options=options["options"], anyway=True
-        )
+        named = ("recipe", "seed", "options", "fewer", "successful", "language")
+        request = derive.DerivationRequest.of(anyway=True, **{name: options[name] for name in named})
         derive.require_derivable(release)
         slug = options["into"]
         project = Project.objects.filter(slug=slug).first() or projects.create_project(
@@ -75,8 +87,8 @@ class Command(OperatorCommand):
             )
         self.summary(
             f"{slug}, {source.target.name}: {counted(counts['items'], 'decision')} derived "
-            f"({source.created_count:,} new, {source.unchanged_count:,} unchanged), "
-            f"{counts['pairs']:,} pairs of a better and a worse option."
+            f"({source.created_count:,} new, {source.unchanged_count:,} unchanged)"
+            + (f", {counts['pairs']:,} pairs of a better and a worse option." if "pairs" in counts else ".")
         )
         if too_few:
             self.summary(

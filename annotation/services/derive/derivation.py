@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation import dispatch
-from annotation.core.decisions.derive import DerivedCounts, Recipe
+from annotation.core.decisions.recipes import DerivedCounts, Recipe
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.kinds import Feature

@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from annotation.core.decisions.derive import COUNTS, TOO_FEW_LEFT, Derivation, Recipe
+from annotation.core.decisions.derive import Derivation
+from annotation.core.decisions.questions import OPTIONS, QuestionDerivation, QuestionOptions
+from annotation.core.decisions.recipes import COUNTS, TOO_FEW_LEFT, Recipe
 from annotation.core.decisions.record import Decision, decision_draft
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
@@ -90,8 +92,16 @@ def sources_of(decision: Decision) -> set[SourceAddress]:
     }
 
 
-def derivation_of(stream: ReleaseStream, request: DerivationRequest) -> Derivation:
+def derivation_of(stream: ReleaseStream, request: DerivationRequest) -> Derivation | QuestionDerivation:
     """What is derived from a release, with the corrections that there are now. One query."""
+    if request.of_questions:
+        options = QuestionOptions(
+            options=request.most or OPTIONS,
+            fewer=request.fewer,
+            successful=request.successful,
+            language=request.language,
+        )
+        return QuestionDerivation(stream.records, request.recipe, seed=request.seed, options=options)
     return Derivation(
         stream.records,
         request.recipe,

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import Count
 
 from annotation.core.audits.certificate import CONFIDENCE
-from annotation.core.decisions.derive import TOO_FEW_LEFT
+from annotation.core.decisions.recipes import TOO_FEW_LEFT
 from annotation.core.i18n import translatable
 from annotation.core.releases.record_format import distribution, file_name
 from annotation.core.vocabulary import IN_RELEASES, ImportState, TrajectoryState

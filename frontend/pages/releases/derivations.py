@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotation import policies
-from annotation.core.decisions.derive import COUNTS
+from annotation.core.decisions.recipes import COUNTS
 from annotation.core.errors import Conflict, Invalid
 from annotation.language import translated
 from annotation.models import Release

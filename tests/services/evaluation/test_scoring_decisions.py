@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from annotation.core.decisions.derive import Derivation, Recipe
+from annotation.core.decisions.derive import Derivation
+from annotation.core.decisions.recipes import Recipe
 from annotation.core.decisions.record import decision_draft
 from annotation.core.errors import ImportRefused
 from annotation.core.label_files import read_label_lines

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.core.decisions.derive import TOO_FEW_LEFT, DerivedCounts
+from annotation.core.decisions.recipes import TOO_FEW_LEFT, DerivedCounts
 from annotation.core.errors import Conflict, Denied, Invalid, TristepError
 from annotation.core.vocabulary import ImportState
 from annotation.models import Exposure, ImportFile, Project, Release, Task, Trajectory
@@ -61,6 +61,23 @@ def test_derive_brings_each_history_at_which_the_runs_part(
     again = derived(parted, parted_release, choices, recipe)
     assert (again.created_count, again.unchanged_count) == (0, 2)
     assert Trajectory.objects.filter(project=choices).count() == 2
+
+
+def test_derive_questions_keeps_how_they_were_asked_for(
+    parted: Cast, parted_release: Release, choices: Project
+) -> None:
+    asked = {"fewer": True, "successful": True, "language": "zh"}
+    source = derived(parted, parted_release, choices, "next-step", **asked)
+
+    assert asked.items() <= source.derived_from.items()
+    assert derive.DerivationRequest.of_source(source) == derive.DerivationRequest.of(
+        recipe="next-step", **asked
+    )
+    counts = DerivedCounts.of_notes(source.notes)
+    assert (source.created_count, counts.items, counts.clean, counts.successful) == (4, 4, 2, 4)
+    row = Trajectory.objects.filter(source=source).select_related("content")[0]
+    assert row.content.parsed()["decision"] == {"kind": "choice", "ability": "planning", "language": "zh"}
+    assert Exposure.objects.filter(trajectory=row, kind="label").exists()
 
 
 @pytest.mark.postgres
