@@ -13,6 +13,7 @@ ONLY_ENGLISH = {
     "annotation/checks.py": "Django's system checks, at the operator's terminal",
     "annotation/core/judging/prompt.py": "what a prompt left out, kept with the raw answer",
     "annotation/core/judging/trajectory_text.py": "the same",
+    "annotation/core/decisions/questions.py": "a question of a data set, in the language of that",
     "annotation/core/releases/changelog.py": "a section for the card of a data set",
     "annotation/core/releases/exports/card.py": "the card of a data set, which is in English",
     "annotation/core/releases/exports/card_sections.py": "the same",
