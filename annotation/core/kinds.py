@@ -58,17 +58,19 @@ class StepNames:
 class ProjectKind:
     """A kind of project. `name` is stored and sent; all texts are English, for translation.
 
-    `names` is what its steps are called. `steps` and `outcomes` say what each label means, of a step and of a
-    trajectory, from +1 down; `outcome` what that is a label of; `hint` is how to judge a step; `card` and
-    `card_outcome` are what the card of a data set says of both. `elsewhere` refuses a file of this kind that
-    meets a project of another. `lacks` holds the features that it does not have, and refuses each in a
-    sentence. Its default guidelines stand in `core/guidelines/<name>`.
+    `names` is what its steps are called, `records` its trajectories. `steps` and `outcomes` say what each
+    label means, of a step and of a trajectory, from +1 down; `outcome` what that is a label of; `hint` is
+    how to judge a step; `card` and `card_outcome` are what the card of a data set says of both.
+    `elsewhere` refuses a file of this kind that meets a project of another. `lacks` holds the features
+    that it does not have, and refuses each in a sentence. Its default guidelines stand in
+    `core/guidelines/<name>`.
     """
 
     name: str
     title: str
     about: str
     names: StepNames
+    records: str
     steps: Mapping[int, str]
     outcomes: Mapping[int, str]
     outcome: str
@@ -111,6 +113,7 @@ STEPS: Final = ProjectKind(
         title=translatable("Step {number}"),
         inside=translatable("step {number}"),
     ),
+    records=translatable("Trajectories"),
     steps={
         1: translatable("correct and effective"),
         0: translatable("neutral or exploratory"),
@@ -155,6 +158,7 @@ DECISIONS: Final = ProjectKind(
         title=translatable("Option {number}"),
         inside=translatable("option {number}"),
     ),
+    records=translatable("Decisions"),
     steps={
         1: translatable("the right next action here"),
         0: translatable("cannot be said"),

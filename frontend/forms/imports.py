@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import Invalid
-from annotation.core.kinds import ProjectKind
+from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.label_files import MAX_FILE
 from annotation.importers import FORMATS, kind_of
 from annotation.importers.options import ReadOptions
@@ -74,6 +74,15 @@ class ImportForm(forms.Form):
             if kind_of(importer) == kind
         ]
         self.fields["format"].choices = [("", _("Detect automatically")), *formats]  # type: ignore[attr-defined]
+        if not kind.has(Feature.RUNS):
+            del self.fields["policy_models"]
+            self.fields["file"].help_text = _(
+                "Files of decisions, also many in a zip archive. Each file is imported on its own."
+            )
+
+    def clean(self) -> dict[str, Any]:
+        """With no policy models where none are asked for."""
+        return {"policy_models": {}, **(super().clean() or {})}
 
     def clean_policy_models(self) -> dict[int, str]:
         """The names by sample index."""

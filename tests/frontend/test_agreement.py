@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from annotation.core.kinds import STEPS
 from annotation.core.vocabulary import ExposureKind
 from annotation.models import Exposure, Label, Trajectory
 from annotation.policies import OPERATOR
@@ -75,7 +76,7 @@ def numbers(charts):
     yield from ((one["url"], one["count"]) for row in charts.annotators["rows"] for one in row["values"])
     if charts.trend:
         yield from ((point["url"], point["n"]) for point in charts.trend["points"])
-    for table in figure_tables(charts):
+    for table in figure_tables(charts, STEPS):
         yield from ((cell["url"], cell["measure"].n) for row in table["rows"] for cell in row["cells"])
     if after := charts.after_discussion:
         yield from ((after["changed_url"], after["changed"]), (after["differ_url"], after["differ"]))

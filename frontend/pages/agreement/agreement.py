@@ -80,7 +80,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         verdict=verdict(overall.steps.figures[headline.name]),
         rows=_headlines(overall),
         charts=charts,
-        tables=figure_tables(charts),
+        tables=figure_tables(charts, opened.project.of_kind),
         with_people=figures.with_people,
         fewest=report.FEWEST,
         settled=0 if overall.steps.n else sum(overall.states[state] for state in SETTLED),

@@ -30,7 +30,7 @@ CUT_TITLES = {
     "guideline": gettext_lazy("Guidelines"),
     "week": gettext_lazy("Week"),
     "position": gettext_lazy("Part of the trajectory"),
-    "kind": gettext_lazy("Kind of step"),
+    "kind": gettext_lazy("Call or reply"),
     "source": gettext_lazy("Source"),
     "exposure": gettext_lazy("Exposure"),
     "arm": gettext_lazy("Arm"),

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from annotation.core.agreement.figures import FIGURES, OUTCOME_FIGURES
 from annotation.core.agreement.summary import Summary
 from annotation.core.figures.figure import Figure
+from annotation.core.kinds import Feature, ProjectKind
 from frontend.pages.agreement.charts import Charts
 
 
@@ -38,7 +39,7 @@ def columns(charts: Charts) -> list[FigureColumn]:
     return found
 
 
-def tables(charts: Charts) -> list[dict[str, Any]]:
+def tables(charts: Charts, kind: ProjectKind) -> list[dict[str, Any]]:
     """The tables; none of outcomes where a filter of steps leaves none."""
     shown = columns(charts)
 
@@ -51,7 +52,8 @@ def tables(charts: Charts) -> list[dict[str, Any]]:
             "rows": [_row(charts, figures[name], made, of) for name in made[0][1].figures],
         }
 
-    found = [table("figures", _("Every figure, of steps"), FIGURES, {})]
+    title = _("Every figure, of options") if kind.has(Feature.PAIRS) else _("Every figure, of steps")
+    found = [table("figures", title, FIGURES, {})]
     if charts.found.overall.outcomes.n:
         title = _("Every figure, of outcomes")
         found.append(table("outcome-figures", title, OUTCOME_FIGURES, {"of": "outcome"}))

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import policies
 from annotation.core.errors import Invalid, TristepError
-from annotation.core.kinds import ProjectKind
+from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.label_files import LABEL_FORMAT
 from annotation.core.vocabulary import ImportState
 from annotation.language import translated
@@ -73,9 +73,12 @@ def _columns(slug: str, kind: ProjectKind) -> list[Column]:
 
 
 def _page(opened: ProjectPage, form: ImportForm) -> HttpResponseBase:
+    runs = opened.project.of_kind.has(Feature.RUNS)
     empty = Empty(
         _("Nothing imported yet"),
-        _("Choose a file of agent logs: AgentProcessBench records, or plain chat messages."),
+        _("Choose a file of agent logs: AgentProcessBench records, or plain chat messages.")
+        if runs
+        else _("Choose a file of decisions: pairs of actions, or what Tristep writes itself."),
     )
     listed = rows(opened).exclude(format=LABEL_FORMAT).defer("errors")
     columns = _columns(opened.project.slug, opened.project.of_kind)
@@ -86,7 +89,7 @@ def _page(opened: ProjectPage, form: ImportForm) -> HttpResponseBase:
         ListPage(opened.request, columns, listed, empty, order="-created_at", file="imports"),
         "work/imports.html",
         status=400 if form.errors else 200,
-        title=_("Import trajectories"),
+        title=_("Import trajectories") if runs else _("Import decisions"),
         about=_(
             "A file is imported completely or not at all. Importing the same file again changes nothing."
         ),
