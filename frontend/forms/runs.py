@@ -13,6 +13,7 @@ from annotation.core.bounds import MAX_INT
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import Judge, Project, Release, Subset, Trajectory
 from annotation.models.data import with_trajectories
+from annotation.reports.work.progress import states_of
 from frontend.templatetags.tristep import state_name
 
 
@@ -57,7 +58,11 @@ class RunForm(forms.Form):
         releases = Release.objects.filter(project=project).values_list("version", flat=True)
         choices = {
             "subset": [(name, name) for name in names],
-            "state": [(state.value, state_name(state.value)) for state in TrajectoryState],
+            "state": [
+                (state.value, state_name(state.value))
+                for state in TrajectoryState
+                if state in states_of(project.of_kind)
+            ],
             "policy_model": [(name, name) for name in models],
             "release": [(version, version) for version in releases],
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,7 +29,6 @@ from annotation.reports.judging.judges_first import (
     Settlement,
     check_judges,
     considered,
-    preview,
     sample,
 )
 
@@ -51,30 +51,20 @@ def settle_judged(*, actor: Actor, project: Project, judges: Sequence[Judge]) ->
     """
     require(actor, "judges_first.settle", project)
     check_judges(project, judges)
-    planned = preview(viewer=actor, project=project, judges=judges)
-    if not planned.judged + planned.dropped + planned.people and all(row.drawn for row in sample(project)):
-        raise Conflict(NOT_ASKED if planned.waiting else NOTHING_LEFT, code="nothing_left")
-    audit.record(
-        actor=actor,
-        verb="judges_first.settle",
-        project=project,
-        obj=project,
-        judges=[judge.name for judge in judges],
-        judged=planned.judged,
-        dropped=planned.dropped,
-        people=planned.people,
-    )
     done = Settlement()
     for part in considered(project, judges):
-        for one in _settle(project, part):
+        for one in _settle(actor, project, judges, part):
             done.count(one)
-    draw(project)
+    if not draw(project) and not done.judged + done.dropped + done.people:
+        raise Conflict(NOT_ASKED if done.waiting else NOTHING_LEFT, code="nothing_left")
     lower_to_first(project)
     return done
 
 
 @transaction.atomic
-def _settle(project: Project, part: Sequence[Considered]) -> list[Considered]:
+def _settle(
+    actor: Actor, project: Project, judges: Sequence[Judge], part: Sequence[Considered]
+) -> list[Considered]:
     """Write what a part comes to; as it is then."""
     # two who settle at once follow one another
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -101,6 +91,12 @@ def _settle(project: Project, part: Sequence[Considered]) -> list[Considered]:
             if one.verdict is not None
         ],
     )
+    counts = Counter(one.verdict.value for one in fresh if one.verdict is not None)
+    if counts:
+        names = [judge.name for judge in judges]
+        audit.record(
+            actor=actor, verb="judges_first.settle", project=project, obj=project, judges=names, **counts
+        )
     return fresh
 
 
@@ -133,10 +129,10 @@ def _resolved(settled: dict[int, Considered]) -> dict[int, dict[int | None, Reso
 
 
 @transaction.atomic
-def draw(project: Project) -> None:
-    """Give the judged trajectories whose places of chance are the first to people as well. Nothing tells them
-    from what judges left to people."""
+def draw(project: Project) -> int:
+    """Give the judged trajectories whose places of chance are the first to people as well; how many that were
+    not given yet. Nothing tells them from what judges left to people."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     fresh = [row.trajectory_id for row in sample(project) if not row.drawn]
     given = give_to_people(project, fresh)
-    JudgesFirstVerdict.objects.filter(trajectory__in=given).update(drawn=True)
+    return JudgesFirstVerdict.objects.filter(trajectory__in=given).update(drawn=True)

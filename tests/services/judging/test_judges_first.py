@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from collections import Counter
 
@@ -25,7 +26,8 @@ from annotation.models import (
 from annotation.policies import OPERATOR
 from annotation.reports.agreement.report import agreement
 from annotation.reports.judging import judges_first as report
-from annotation.services import assign, judges_first, projects
+from annotation.reports.judging.judge_figures import judge_agreement
+from annotation.services import judges_first, label, projects
 from annotation.services.release import verify
 from tests import people
 from tests.fixtures.judges_first import KEY, import_keyed, make_judges_first_cast, say
@@ -79,8 +81,9 @@ def test_thousand_items_with_known_votes_of_three_judges_settle_as_the_rule_says
     # people are given what is left, and nothing else
     claimed = people.claim(cast.ann, cast.project)
     assert found[claimed.trajectory_id] == JudgesFirst.PEOPLE
-    event = AuditEvent.objects.get(verb="judges_first.settle")
-    assert event.actor == cast.admin and event.detail["judged"] == judged
+    events = AuditEvent.objects.filter(verb="judges_first.settle")
+    assert {event.actor for event in events} == {cast.admin}
+    assert sum(event.detail["judged"] for event in events) == judged, "one for each part"
     with pytest.raises(Conflict, match="Nothing is left"):
         settle(cast, judges)
 
@@ -139,7 +142,7 @@ def test_judged_item_is_claimed_in_the_moment_in_which_it_is_settled(monkeypatch
 
     def meanwhile(*args: object) -> list[report.Considered]:
         found = considered(*args)  # type: ignore[arg-type]
-        if not Assignment.objects.exists() and AuditEvent.objects.filter(verb="judges_first.settle").exists():
+        if not Assignment.objects.exists():
             projects.update_project(actor=OPERATOR, project=cast.project, values={"judges_first": False})
             cast.project.refresh_from_db()
             people.claim(cast.ann, cast.project)
@@ -169,18 +172,21 @@ def test_audited_96_of_100_have_wilsons_interval_and_come_to_people_like_any_oth
     assert len(set(queued.values_list(*columns))) == 1, "nothing tells them apart"
     assert queued.count() == 110 and not Consensus.objects.filter(trajectory__in=drawn).exists()
 
-    wrong = 0
-    while queued.filter(free_slots__gt=0).exists():
-        assignment = assign.claim_next(actor=cast.ann, project=cast.project)
-        values = [label.value for label in assignment.trajectory.content.labels_of_source()]
-        if assignment.trajectory_id in drawn and wrong < 4:
-            # of two who say otherwise, two would drop the item
-            wrong += 1
-            people.label_all(assignment, values if wrong % 2 else [-value for value in values],
-                             outcome=-1 if wrong % 2 else 1)  # fmt: skip
-        else:
-            people.label_all(assignment, values)
-        people.label.submit(actor=cast.ann, assignment=assignment)
+    lines = []
+    against = sorted(drawn)[:4]
+    for row in Trajectory.objects.filter(free_slots__gt=0).select_related("content"):
+        key = {str(label.message): label.value for label in row.content.labels_of_source()}
+        # of the four who say otherwise, two would drop the item
+        dropped, turned = row.pk in against[:2], row.pk in against[2:]
+        said = {index: -value for index, value in key.items()} if turned else key
+        lines.append({"record_id": row.record_id, "step_labels": said, "final_label": -1 if dropped else 1})
+    label.import_labels(
+        actor=OPERATOR,
+        project=cast.project,
+        annotator="ann",
+        stream=io.BytesIO(people.jsonl(lines)),
+        filename="ann.jsonl",
+    )
 
     audited = report.summary(cast.project).audit.as_json()
     assert (audited["drawn"], audited["done"], audited["agreed"], audited["share"]) == (100, 100, 96, 0.96)
@@ -188,6 +194,8 @@ def test_audited_96_of_100_have_wilsons_interval_and_come_to_people_like_any_oth
     # judges are no raters, and their labels are in no figure of people
     assert agreement(viewer=cast.admin, project=cast.project).overall.steps.n == 0
     assert not PairedLabels.objects.exists()
+    beside = judge_agreement(viewer=cast.admin, judge=judges[0]).consensus[0]
+    assert beside.steps.steps == 110 * len(KEY), "of the 40 that judges alone settled, none"
 
     release = freeze(cast.project)
     manifest = release.parsed_manifest()
