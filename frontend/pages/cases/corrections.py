@@ -43,6 +43,8 @@ from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import reason_title
 
 VERB = "correct"
+MOST_COUNTED = 1_000
+"""Beyond that, counting the first errors that wait would take longer than showing them."""
 WITH = Correction.objects.select_related(
     "project",
     "author",
@@ -127,8 +129,10 @@ def corrections(request: HttpRequest, slug: str) -> HttpResponseBase:
         lists |= {"all": every, "waiting": waiting}  # type: ignore[dict-item]
     asked = request.GET.get("list", "mine")
     present = asked if asked in lists else "mine"
-    counts = {name: rows.count() for name, rows in lists.items()}
-    left = counts["waiting"] if "waiting" in counts else waiting.count()
+    left = waiting.order_by()[: MOST_COUNTED + 1].count()
+    counts = {
+        name: min(left, MOST_COUNTED) if name == "waiting" else rows.count() for name, rows in lists.items()
+    }
     titles = {"mine": _("Mine"), "all": _("All"), "waiting": _("Waiting")}
     next_one = act(request, _("Correct the next"), at("correction-take", slug), look="button button--primary")
     why = why_none(opened.project, opened.roles)
@@ -152,7 +156,7 @@ def corrections(request: HttpRequest, slug: str) -> HttpResponseBase:
         "%(n)s first error waits for what would have been right.",
         "%(n)s first errors wait for what would have been right.",
         left,
-    ) % {"n": left}
+    ) % {"n": left if left <= MOST_COUNTED else f"{MOST_COUNTED:,}+"}
     about += " " + _("Whoever takes one learns its consensus, which is recorded.")
     return show(
         opened,
