@@ -327,16 +327,19 @@ class SignatureState(StrEnum):
 
 
 class ExposureKind(StrEnum):
-    """The kind of information an annotator saw: a judge's suggestion, a consensus, or another person's
-    label."""
+    """The kind of information a person saw: a judge's suggestion, a consensus, another person's label, or of
+    a derived decision what became of the runs that it is from."""
 
     SUGGESTION = "suggestion"
     CONSENSUS = "consensus"
     LABEL = "label"
+    SOURCE = "source"
 
 
-SEEN_LABELS: Final = (ExposureKind.CONSENSUS, ExposureKind.LABEL)
+SEEN_LABELS: Final = (ExposureKind.CONSENSUS, ExposureKind.LABEL, ExposureKind.SOURCE)
 """What nobody may have seen of a trajectory that they label."""
+NO_LONGER_BLIND: Final = (ExposureKind.LABEL, ExposureKind.SOURCE)
+"""What admins have seen of a trajectory that they are not asked about again before labels are shown."""
 
 
 @dataclass(frozen=True, slots=True)

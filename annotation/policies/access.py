@@ -10,9 +10,9 @@ from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, 
 from annotation import models as m
 from annotation.core.influence.experiment import POLICY, Arm, Unit, arm_of
 from annotation.core.vocabulary import (
+    NO_LONGER_BLIND,
     AdjudicationState,
     AssignmentState,
-    ExposureKind,
     Role,
     SuggestionPolicy,
     TrajectoryState,
@@ -101,7 +101,7 @@ def kept_from_lists(user: m.User, project: m.Project) -> Q | None:
     labelling = list(own.values_list("trajectory", flat=True))
     kept = Q(pk__in=labelling) if labelling else None
     if Role.ANNOTATOR in roles(user, project):
-        seen = m.Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind=ExposureKind.LABEL)
+        seen = m.Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=NO_LONGER_BLIND)
         claimable = Q(~Exists(seen), state=TrajectoryState.LABELLING)
         kept = claimable if kept is None else kept | claimable
     return kept

@@ -8,14 +8,15 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from annotation import models as m
 from annotation.core.vocabulary import (
+    NO_LONGER_BLIND,
     AdjudicationState,
     AssignmentState,
-    ExposureKind,
     Role,
     TrajectoryState,
 )
 
 from .corrections import has_own
+from .deciding import barred
 from .examples import readable
 from .label_audits import own_case
 from .people import RESULT_ROLES, ROLE_FIELDS, M, Operator, Viewer
@@ -42,29 +43,27 @@ def _own_open(user: m.User, trajectory: str) -> Exists:
 
 
 def _trajectories(user: m.User) -> Q:
-    """Admins: all. Annotators: those they are or were working on. Adjudicators: disputes they did not
-    label, and their cases of audits. All: those whose first error they correct."""
+    """Admins: all. Annotators: those they are or were working on. Adjudicators: disputes that they may
+    decide, and their cases of audits. All: those whose first error they correct."""
     mine = m.Assignment.stored.filter(trajectory=OuterRef("pk"), annotator=user).exclude(
         state__in=(AssignmentState.RETURNED, AssignmentState.EXPIRED)
     )
-    labelled = m.Assignment.stored.filter(trajectory=OuterRef("pk"), annotator=user)
     settled = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
     audited = own_case(user).filter(trajectory=OuterRef("pk"))
     return (
         Q(project__in=_projects(user, Role.ADMIN))
         | Q(Exists(mine), project__in=_projects(user, Role.ANNOTATOR))
-        | Q(~Exists(labelled), project__in=_projects(user, Role.ADJUDICATOR), state__in=settled)
+        | Q(~barred(user, "pk"), project__in=_projects(user, Role.ADJUDICATOR), state__in=settled)
         | Q(Exists(audited), project__in=_projects(user, Role.ADJUDICATOR))
         | Q(has_own(user, "pk"), project__in=_projects(user))
     )
 
 
 def _disputes(user: m.User) -> Q:
-    """Disputes visible to a person: to admins, where they are not labelling; to adjudicators, where they did
-    not label."""
-    labelled = m.Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
+    """Disputes visible to a person: to admins, where they are not labelling; to adjudicators, where they may
+    decide."""
     return Q(~Q(_own_open(user, "trajectory")), project__in=_projects(user, Role.ADMIN)) | Q(
-        ~Exists(labelled), project__in=_projects(user, Role.ADJUDICATOR)
+        ~barred(user, "trajectory"), project__in=_projects(user, Role.ADJUDICATOR)
     )
 
 
@@ -131,20 +130,19 @@ def _member(path: str, *roles: Role) -> Callable[[m.User], Q]:
 def _claimable(user: m.User, trajectory: str) -> Q:
     """Whether the viewer could still claim the trajectory that `trajectory` refers to, or has just labelled
     it."""
-    seen = m.Exposure.objects.filter(trajectory=OuterRef(trajectory), user=user, kind=ExposureKind.LABEL)
+    seen = m.Exposure.objects.filter(trajectory=OuterRef(trajectory), user=user, kind__in=NO_LONGER_BLIND)
     annotates = {f"{trajectory}__project__in": _projects(user, Role.ANNOTATOR)}
     return Q(~Exists(seen), **annotates, **{f"{trajectory}__state": TrajectoryState.LABELLING})
 
 
 def _trajectory_tags(user: m.User) -> Q:
     """Tags on trajectories: for admins their own, and those of trajectories that they neither are labelling
-    nor could still claim; for adjudicators those of disputes that they did not label."""
+    nor could still claim; for adjudicators those of disputes that they may decide."""
     mine, labelling = Q(added_by=user.pk), Q(_own_open(user, "trajectory"))
     of_admins = Q() if user.is_superuser else Q(tag__project__in=_projects(user, Role.ADMIN))
-    labelled = m.Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
     settled = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
     of_adjudicators = Q(
-        ~Exists(labelled),
+        ~barred(user, "trajectory"),
         tag__project__in=_projects(user, Role.ADJUDICATOR),
         trajectory__state__in=settled,
     )

@@ -15,7 +15,7 @@ from annotation.core.errors import Denied
 from annotation.core.i18n import translatable
 from annotation.core.kinds import Feature
 from annotation.core.text import escape
-from annotation.core.vocabulary import AssignmentState, ExposureKind, Role, TrajectoryState
+from annotation.core.vocabulary import NO_LONGER_BLIND, AssignmentState, ExposureKind, Role, TrajectoryState
 from annotation.models import (
     Adjudication,
     AdminRemark,
@@ -62,7 +62,7 @@ def costs_the_claim(*, actor: User, trajectory: Trajectory) -> bool:
         actor, trajectory.project
     ):
         return False
-    seen = Exposure.objects.filter(trajectory=trajectory, user=actor, kind=ExposureKind.LABEL)
+    seen = Exposure.objects.filter(trajectory=trajectory, user=actor, kind__in=NO_LONGER_BLIND)
     return not visible(actor, seen).exists()
 
 

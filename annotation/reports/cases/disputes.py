@@ -18,6 +18,7 @@ from annotation.core.vocabulary import AdjudicationState, TrajectoryState
 from annotation.models import Adjudication, Assignment, Dispute, Membership, Project, Subset, User
 from annotation.models.consensus import OF_KIND
 from annotation.policies import visible
+from annotation.policies.deciding import barred
 
 from ..releases.release_preview import releases_holding
 
@@ -99,22 +100,19 @@ def untaken(projects: Iterable[int]) -> QuerySet[Dispute]:
 
 
 def to_decide(user: User, projects: Iterable[int]) -> QuerySet[Dispute]:
-    """The disputes that this person may take: those they have not labelled."""
-    labelled = Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
-    return untaken(projects).filter(~Exists(labelled))
+    """The disputes that this person may take."""
+    return untaken(projects).filter(~barred(user, "trajectory"))
 
 
 def decided_by_others(user: User, projects: Iterable[int]) -> QuerySet[Dispute]:
-    """Disputes whose case somebody else has decided, and this person may open again: they have not labelled
-    them. Each with `case` (its id), `decided_at`, and `release`, the version of the release that keeps it
-    closed."""
-    labelled = Assignment.stored.filter(trajectory=OuterRef("trajectory"), annotator=user)
+    """Disputes whose case somebody else has decided, and this person may open again. Each with `case` (its
+    id), `decided_at`, and `release`, the version of the release that keeps it closed."""
     cases = Adjudication.objects.filter(trajectory=OuterRef("trajectory"), state=AdjudicationState.DECIDED)
     return (
         Dispute.objects.filter(
             Exists(cases.exclude(adjudicator=user)), project__in=projects, trajectory__live=True
         )
-        .filter(~Exists(labelled))
+        .filter(~barred(user, "trajectory"))
         .annotate(
             case=Subquery(cases.values("pk")[:1]),
             decided_at=Subquery(cases.values("decided_at")[:1]),

@@ -9,8 +9,17 @@ from django.utils import timezone
 from annotation.core.case_sharing import share
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AdjudicationState, NoticeKind
-from annotation.models import Adjudication, Assignment, Discussion, Membership, Project, Trajectory, User
+from annotation.core.vocabulary import AdjudicationState, ExposureKind, NoticeKind
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Discussion,
+    Exposure,
+    Membership,
+    Project,
+    Trajectory,
+    User,
+)
 from annotation.models.consensus import new_letter_seed
 from annotation.policies import Actor, require
 
@@ -23,11 +32,11 @@ from .own_case import refusal
 def assign_cases(
     *, actor: Actor, project: Project, trajectories: Collection[Trajectory], adjudicator: User | None = None
 ) -> Outcome[Adjudication, Trajectory]:
-    """Give disputed trajectories of a project to an adjudicator, or share them evenly among all who have not
-    labelled them (`core.case_sharing`). They see them when they open them, and get one notice together.
+    """Give disputed trajectories of a project to an adjudicator, or share them evenly among all who may
+    decide them (`core.case_sharing`). They see them when they open them, and get one notice together.
 
     A trajectory that is refused keeps no other from being assigned; a case that the adjudicator has already
-    is simply returned. Raises Invalid when nobody of whom it is asked is an adjudicator here. Eight queries,
+    is simply returned. Raises Invalid when nobody of whom it is asked is an adjudicator here. Nine queries,
     two a case and two a person.
     """
     require(actor, "assign", project)
@@ -78,16 +87,28 @@ def _adjudicators(project: Project, asked: User | None) -> dict[int, User]:
 
 def _unfit(asked: User | None) -> Invalid:
     if asked is None:
-        return Invalid(translatable("Every adjudicator has labelled this trajectory."), code="no_adjudicator")
-    message = translatable("{name} has labelled this trajectory; another must decide it.", name=str(asked))
+        return Invalid(
+            translatable(
+                "Every adjudicator has labelled this trajectory, or knows what became of its source."
+            ),
+            code="no_adjudicator",
+        )
+    message = translatable(
+        "{name} has labelled this trajectory, or knows what became of its source; another must decide it.",
+        name=str(asked),
+    )
     return Invalid(message, fields={"adjudicator": message})
 
 
 def _may(people: dict[int, User], trajectories: Collection[int]) -> dict[int, set[int]]:
-    """By trajectory the people who have never held it."""
-    rows = Assignment.stored.filter(trajectory__in=trajectories, annotator__in=people)
-    labelled = set(rows.order_by().values_list("trajectory", "annotator"))
-    return {pk: {person for person in people if (pk, person) not in labelled} for pk in trajectories}
+    """By trajectory the people who have never held it, and do not know what became of its source."""
+    held = Assignment.stored.filter(trajectory__in=trajectories, annotator__in=people)
+    known = Exposure.objects.filter(trajectory__in=trajectories, user__in=people, kind=ExposureKind.SOURCE)
+    barred = {
+        *held.order_by().values_list("trajectory", "annotator"),
+        *known.order_by().values_list("trajectory", "user"),
+    }
+    return {pk: {person for person in people if (pk, person) not in barred} for pk in trajectories}
 
 
 def _open_cases(project: Project, people: dict[int, User]) -> Counter[int]:

@@ -21,17 +21,18 @@ from annotation.reports.judging.suggestions import StepSuggestions, requested_st
 from .. import audit, claim_expiry, consensus, exposures
 from ..chosen import Outcome
 from ..transitions import advance
-from .own_case import own_open, refusal, refuse_annotators
+from .own_case import own_open, refusal, refuse_barred
 
 
 @transaction.atomic
 def open_case(*, actor: User, trajectory: Trajectory) -> Adjudication:
     """Take a disputed trajectory; one's own open case is simply returned.
 
-    Raises Denied to whoever has labelled it, Conflict when somebody else has the case or it is not disputed.
+    Raises Denied to whoever may not decide it (`refuse_barred`), Conflict when somebody else has the case or
+    it is not disputed.
     """
     require(claim_expiry.hold(actor), "adjudicate", trajectory.project)
-    refuse_annotators(actor, trajectory.pk)
+    refuse_barred(actor, trajectory.pk)
     case, fresh = _take(trajectory, actor)
     if fresh:
         exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.LABEL)

@@ -16,7 +16,7 @@ from .. import audit, claim_expiry, consensus, discuss, exposures
 from ..judged_steps import checked_note
 from ..transitions import advance
 from . import rulings
-from .own_case import own_open, refuse_annotators
+from .own_case import own_open, refuse_barred
 
 
 @transaction.atomic
@@ -59,16 +59,17 @@ def _tell(case: Adjudication, actor: User, kind: NoticeKind, now: datetime) -> N
 def reopen_case(*, actor: User, adjudication: Adjudication) -> Adjudication:
     """Open a decided case again, to correct it; the consensus is erased until it is closed again.
 
-    Its own adjudicator and another one who has not labelled it go on with the decisions so far, the other
-    having the case from then on; an admin puts it back into the queue. Raises Denied to whoever has labelled
-    it, StaleState when it is not decided (any more), Conflict (code "frozen") once a release holds it.
+    Its own adjudicator and another one who may decide it go on with the decisions so far, the other having
+    the case from then on; an admin puts it back into the queue. Raises Denied to whoever may not
+    (`refuse_barred`), StaleState when it is not decided (any more), Conflict (code "frozen") once a release
+    holds it.
     """
     person = claim_expiry.hold(actor)
     held = roles(person, adjudication.project_id)
     takes = Role.ADJUDICATOR in held
     if not takes:
         require(person, "assign", adjudication)
-    refuse_annotators(person, adjudication.trajectory_id)
+    refuse_barred(person, adjudication.trajectory_id)
     case = Adjudication.objects.select_for_update(no_key=True, of=("self",)).get(pk=adjudication.pk)
     # a release is frozen before this or after it, and never meanwhile
     Project.objects.select_for_update(no_key=True).get(pk=case.project_id)

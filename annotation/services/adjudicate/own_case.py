@@ -2,16 +2,25 @@
 
 from annotation.core.errors import Conflict, Denied
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AdjudicationState, TrajectoryState
-from annotation.models import Adjudication, Assignment, Trajectory, User
+from annotation.core.vocabulary import AdjudicationState, ExposureKind, TrajectoryState
+from annotation.models import Adjudication, Assignment, Exposure, Trajectory, User
 from annotation.policies import require
 
 
-def refuse_annotators(actor: User, trajectory: int) -> None:
-    """Raise Denied to whoever has labelled a trajectory, or had it to label."""
+def refuse_barred(actor: User, trajectory: int) -> None:
+    """Raise Denied to whoever has labelled a trajectory or had it to label, and (code "exposed") to whoever
+    knows what became of the runs that it was derived from (`policies.deciding.barred`)."""
     if Assignment.stored.filter(trajectory=trajectory, annotator=actor).exists():
         raise Denied(
             translatable("You have labelled this trajectory yourself; another adjudicator must decide it.")
+        )
+    if Exposure.objects.filter(trajectory=trajectory, user=actor, kind=ExposureKind.SOURCE).exists():
+        raise Denied(
+            translatable(
+                "You know what became of the runs that this decision is from; another adjudicator must "
+                "decide it."
+            ),
+            code="exposed",
         )
 
 

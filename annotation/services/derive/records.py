@@ -153,7 +153,7 @@ class DerivedRecords:
         context.notes.update({COUNTS[name]: count for name, count in counts.items()})
 
     def written(self) -> None:
-        """Note of those who know a source that they have seen labels of what was made of it."""
+        """Note of those who know a source that they do, on what was made of it."""
         expose_to_source(self._source, self._left.count(self._sources))
         self._sources.clear()
 

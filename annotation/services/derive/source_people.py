@@ -64,7 +64,7 @@ def _look_up(project: int, part: list[SourceAddress], people: dict[SourceAddress
 
 
 def expose_to_source(source: ImportFile, known_by: Mapping[str, Collection[int]]) -> None:
-    """Note of these people that they have seen labels of decisions, which are named by record id: those of an
+    """Note of these people that they know the source of decisions, which are named by record id: those of an
     import, and those that were there before. Two queries, and two for each person."""
     rows = Trajectory.objects.filter(subset=source.target.pk, record_id__in=known_by)
     of_import = rows.filter(source=source) | rows.filter(live=True)
@@ -73,4 +73,4 @@ def expose_to_source(source: ImportFile, known_by: Mapping[str, Collection[int]]
         for person in known_by[record]:
             items[person].append(pk)
     for person, user in User.objects.in_bulk(list(items)).items():
-        exposures.expose_all(user=user, trajectories=items[person], kind=ExposureKind.LABEL)
+        exposures.expose_all(user=user, trajectories=items[person], kind=ExposureKind.SOURCE)

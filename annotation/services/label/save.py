@@ -91,7 +91,13 @@ def _save(label_set: LabelSet, op_id: str, changes: Sequence[Mapping[str, Any]])
         if stored.state == AssignmentState.OPEN or label_set.now - stored.operation.created_at < REPEATABLE:
             return stored.operation.results
     if stored.state != AssignmentState.OPEN:
-        raise StaleState(translatable("This trajectory is no longer open for labelling."), code="not_open")
+        # the same sentence whatever others have done: nobody learns by it whether theirs are in
+        raise StaleState(
+            translatable(
+                "This is no longer open for labelling: what you have changed since it was is not saved."
+            ),
+            code="not_open",
+        )
     if not changes:
         return []
     versions = {index: label.version for index, label in label_set.labels.items()}

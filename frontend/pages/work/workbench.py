@@ -187,7 +187,7 @@ def words(kind: ProjectKind = STEPS) -> dict[str, str]:
         "elsewhere": _("This was changed in another window."),
         "elsewhere_open": _("This trajectory is open in another window too. Both show the same labels."),
         "refused": _("{value} was not saved: {reason}"),
-        "closed": _("This trajectory is no longer open for labelling."),
+        "closed": _("This is no longer open for labelling: what you have changed since it was is not saved."),
         "signed_out": _(
             "You have been signed out. Sign in again in another tab; your changes are kept here."
         ),

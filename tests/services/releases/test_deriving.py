@@ -12,9 +12,10 @@ from django.utils import timezone
 from annotation.core.decisions.recipes import TOO_FEW_LEFT, DerivedCounts
 from annotation.core.errors import Conflict, Denied, Invalid, TristepError
 from annotation.core.vocabulary import ImportState
-from annotation.models import Exposure, ImportFile, Project, Release, Task, Trajectory
-from annotation.policies import OPERATOR
-from annotation.services import assign, derive, ingest, release
+from annotation.models import Dispute, Exposure, ImportFile, Project, Release, Task, Trajectory
+from annotation.policies import OPERATOR, visible
+from annotation.reports.cases.disputes import to_decide
+from annotation.services import adjudicate, assign, derive, ingest, label, release
 from annotation.services.ingest import run as running
 from tests import people
 from tests.people import Cast
@@ -86,7 +87,7 @@ def test_derive_keeps_items_from_those_who_labelled_or_decided_their_source(
 ) -> None:
     source = derived(parted, parted_release, choices)
 
-    exposed = Exposure.objects.filter(trajectory__source=source, kind="label")
+    exposed = Exposure.objects.filter(trajectory__source=source, kind="source")
     of_tasks = {
         question: set(
             exposed.filter(trajectory__task__question=question).values_list("user__username", flat=True)
@@ -101,6 +102,33 @@ def test_derive_keeps_items_from_those_who_labelled_or_decided_their_source(
     assert assign.claim_next(actor=parted.judith, project=choices).trajectory.task.question == "Question 0?"
     for user in (parted.cleo, parted.oscar):
         assert assign.claim_next(actor=user, project=choices).trajectory.source_id == source.pk
+
+
+def test_derive_keeps_cases_of_items_from_adjudicators_who_know_their_source(
+    parted: Cast, parted_release: Release, choices: Project
+) -> None:
+    derived(parted, parted_release, choices)
+    people.make_member(choices, parted.judith, "adjudicator")
+    people.make_member(choices, parted.admin, "admin", "adjudicator")
+    item = Trajectory.objects.get(project=choices, task__question="Question 1?")
+    for user, values in ((parted.cleo, (1, -1)), (parted.oscar, (-1, 1))):
+        mine = assign.claim_this(actor=user, trajectory=item)
+        people.label_all(mine, list(values), outcome=1)
+        label.submit(actor=user, assignment=mine)
+    item.refresh_from_db()
+    assert item.state == "disputed"
+
+    assert not visible(parted.judith, Dispute.objects.filter(trajectory=item)).exists()
+    assert not to_decide(parted.judith, [choices.pk]).exists()
+    with pytest.raises(Denied) as refusal:
+        people.open_case(parted.judith, item)
+    assert refusal.value.code == "exposed"
+    refused = adjudicate.assign_cases(
+        actor=parted.admin, project=choices, trajectories=[item], adjudicator=parted.judith
+    )
+    assert not refused.done and "knows what became of its source" in refused.refused[0][1].message
+    given = adjudicate.assign_cases(actor=parted.admin, project=choices, trajectories=[item])
+    assert [case.adjudicator for case in given.done] == [parted.admin]
 
 
 def test_derive_stops_where_too_few_people_are_left_unless_told_to_go_on(
