@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 
+from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.text import unescape
 from annotation.core.vocabulary import REASON_CODES_BY_CODE, ConsensusKind, ExpiryReason, LabelSource
 from annotation.reports.cases.history_entries import HistoryEntry
@@ -63,9 +64,10 @@ def sentence(entry: HistoryEntry) -> str:
     return str(HISTORY_SENTENCES.get(entry.kind) or AUDIT.get(entry.kind) or entry.kind)
 
 
-def details(entry: HistoryEntry) -> list[str]:
-    """Details of the event, each in a few words."""
-    return list(_details(entry.detail))
+def details(entry: HistoryEntry, kind: ProjectKind) -> list[str]:
+    """Details of the event, each in a few words; where an error began only where errors carry on."""
+    carries_on = kind.has(Feature.PROPAGATION)
+    return list(_details({name: it for name, it in entry.detail.items() if carries_on or name != "root"}))
 
 
 def _details(detail: dict[str, Any]) -> Iterator[str]:

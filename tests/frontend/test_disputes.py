@@ -171,8 +171,8 @@ def test_dispute_is_assigned_to_nobody_who_labelled_it_or_is_no_adjudicator(
     answer = assign(browse("admin"), at, [disputes["flip"]], who)
 
     reasons = {
-        "ben": f"{disputes['flip'].record_id}: Ben has labelled this trajectory, or knows what became of its source; another must "
-        "decide it.",
+        "ben": f"{disputes['flip'].record_id}: Ben has labelled this trajectory, or knows what became of its "
+        "source; another must decide it.",
         "cleo": "Cleo is no adjudicator of this project.",
     }
     assert not Adjudication.objects.exists()

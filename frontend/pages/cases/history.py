@@ -100,7 +100,7 @@ def _columns(kind: ProjectKind, *, of_one: bool) -> list[Column]:
             "details",
             _("Details"),
             lambda one: json.dumps(one.detail, ensure_ascii=False, sort_keys=True),
-            lambda one: history_cells.details(details(one), one.note),
+            lambda one: history_cells.details(details(one, kind), one.note),
             "main",
         ),
     ]
