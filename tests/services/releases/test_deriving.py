@@ -78,7 +78,7 @@ def test_derive_questions_keeps_how_they_were_asked_for(
     assert (source.created_count, counts.items, counts.clean, counts.successful) == (4, 4, 2, 4)
     row = Trajectory.objects.filter(source=source).select_related("content")[0]
     assert row.content.parsed()["decision"] == {"kind": "choice", "ability": "planning", "language": "zh"}
-    assert Exposure.objects.filter(trajectory=row, kind="label").exists()
+    assert Exposure.objects.filter(trajectory=row, kind="source").exists()
 
 
 @pytest.mark.postgres
