@@ -86,7 +86,7 @@ def verify(page: Page, cast: Cast, user: User, said: dict[int, int]) -> None:
     with the outcome that stands there."""
     page.get_by_role("button", name="Label the next one").first.click()
     ready(page)
-    item = cast.project.trajectories.get()
+    item = eventually(lambda: cast.project.trajectories.get(), bool)
     order = display_order([3, 4], seed=cast.project.recheck_seed, item=item.record_id, person=user.pk)
     names = [f"Option {index - 2}" for index in order]
     expect(page.locator(".step .msg__role")).to_have_text(names)
