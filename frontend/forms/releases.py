@@ -50,17 +50,15 @@ class FreezeForm(forms.Form):
         label=_("Note"), required=False, max_length=MAX_NOTE, widget=forms.Textarea({"rows": 3})
     )
     leave_out = forms.MultipleChoiceField(required=False)
-    difficulty_from = forms.FloatField(
-        label=_("Share of right answers by judges: from"), required=False, min_value=0, max_value=1
-    )
+    difficulty_from = forms.FloatField(label=_("Difficulty from"), required=False, min_value=0, max_value=1)
     difficulty = forms.FloatField(
-        label=_("to"),
+        label=_("Difficulty to"),
         required=False,
         min_value=0,
         max_value=1,
         help_text=_(
-            "From 0, hard, to 1, easy. With either, only decisions in this band come into the release, and "
-            "none that no judge was asked about."
+            "With either, only decisions in this band come into the release, both ends included, and none "
+            "that no judge was asked about."
         ),
     )
     unresolved = forms.BooleanField(label=_("Unresolved trajectories will be left out."), required=False)

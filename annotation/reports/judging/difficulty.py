@@ -22,7 +22,7 @@ class Difficulties:
 
 
 def difficulties(project: Project) -> Difficulties:
-    """Of the decisions of a project, by the judges that no label of people has trained. Six queries, and two
+    """Of the decisions of a project, by the judges that no label of people has trained. Five queries, and two
     for each judge."""
     data = material(project, judges=[judge.pk for judge in stacked_judges(project.pk)])
     found = pairs.difficulty(data.known, [judge.said for judge in data.judges.values()])

@@ -59,7 +59,7 @@ def _filters(row: PredictionSet) -> list[Filter]:
     ]
 
 
-def _title(asked: report.PredictedRecordFilter) -> str:
+def _title(asked: report.PredictedRecordFilter, *, of_pairs: bool) -> str:
     if asked.cell is not None:
         released, predicted = asked.cell
         if predicted is None:
@@ -69,7 +69,11 @@ def _title(asked: report.PredictedRecordFilter) -> str:
         return said % {"released": SIGNS[released], "predicted": SIGNS[predicted]}
     if asked.first:
         return _("The first error: %(first)s") % {"first": OFFSETS[asked.first]}
-    return _("Trajectories with an error of the model")
+    return (
+        _("Decisions with a pair that is not right")
+        if of_pairs
+        else _("Trajectories with an error of the model")
+    )
 
 
 def _count(asked: report.PredictedRecordFilter, rows: Sequence[report.ListedRecord]) -> str:
@@ -91,6 +95,7 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
     row = set_of(opened, version, pk)
     of_cell = bool(request.GET.get("released") and request.GET.get("predicted"))
     columns = [*error_columns(slug, row), *([_steps_column(slug, row)] if of_cell else [])]
+    of_pairs = opened.project.of_kind.has(Feature.PAIRS)
     order = "-count" if of_cell else f"-{columns[2].name}"
 
     def rows(filters: dict[str, str]) -> list[report.ListedRecord]:
@@ -111,7 +116,7 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
     asked = report.PredictedRecordFilter() if listed.refusal else _asked(listed.asked)
     trail = release_trail(slug, row.release.version, row)
     about = _count(asked, everything)
-    return show(opened, "releases", listed, title=_title(asked), trail=trail, about=about)
+    return show(opened, "releases", listed, title=_title(asked, of_pairs=of_pairs), trail=trail, about=about)
 
 
 def _steps_column(slug: str, row: PredictionSet) -> Column:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.errors import NotFound
 from annotation.core.i18n import translatable
+from annotation.core.kinds import Feature
 from annotation.core.text import escape
 from annotation.core.trajectories.raw_message import message_json
 from annotation.core.trajectories.trajectory import message_text
@@ -92,6 +93,7 @@ def _read(
         strip=run_strip(found.transcript, steps, {index: one.released for index, one in items.items()}),
         **run(opened.request, found.transcript, steps, opened.project.of_kind),
         **beside(found.transcript),
+        without_model=not opened.project.of_kind.has(Feature.RUNS),
         may_open=found.trajectory is not None and opened.may("trajectory.list"),
     )
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
+from annotation.core.kinds import of_manifest
 from annotation.core.releases.exports import FORMATS
 from annotation.core.releases.record_format import file_name
 from annotation.language import translated
@@ -41,7 +42,12 @@ def files_table(manifest: Mapping[str, Any], address: Callable[[str], str]) -> T
 
     columns = [
         Column("file", _("File"), cell=lambda row: cells.link(row.name, address(row.name))),
-        Column("records", _("Trajectories"), lambda row: row.part["records"], look="number"),
+        Column(
+            "records",
+            translated(of_manifest(manifest).records),
+            lambda row: row.part["records"],
+            look="number",
+        ),
         Column(
             "labels", _("Labels"), lambda row: sum(row.part["label_distribution"].values()), look="number"
         ),

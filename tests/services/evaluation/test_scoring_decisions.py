@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.core.decisions.derive import Derivation
 from annotation.core.decisions.recipes import Recipe
@@ -16,6 +18,8 @@ from annotation.core.errors import ImportRefused
 from annotation.core.label_files import read_label_lines
 from annotation.models import PredictionSet, Release
 from annotation.policies import OPERATOR
+from annotation.reports.evaluation.leaderboard import leaderboard
+from annotation.reports.evaluation.model_scores import model_scores
 from annotation.reports.evaluation.predicted_records import add_predictions, frozen_record
 from annotation.services import evaluate, label
 from annotation.services.release import verify
@@ -132,6 +136,26 @@ def test_other_answer_to_a_record_is_refused_though_its_ranks_are_the_same(
         with pytest.raises(ImportRefused) as refused:
             bring(cast, frozen, {"record_id": records[0], **other})
         assert "another prediction" in refused.value.report["errors"][0]["reason"]
+
+
+def test_board_and_page_of_a_model_take_as_many_queries_however_many_there_are(
+    cast: Cast, frozen: Release, records: list[str], django_assert_num_queries: Any
+) -> None:
+    said = [{"record_id": record, "scores": {"3": 1, "4": 0, "5": 0}} for record in records]
+    bring(cast, frozen, *said)
+    evaluate.fit_release(release_id=frozen.pk)
+    with CaptureQueriesContext(connection) as one:
+        leaderboard(actor=cast.admin, release=frozen)
+    for name in ("Bold", "Calm"):
+        bring(cast, frozen, *said, model=name)
+    evaluate.fit_release(release_id=frozen.pk)
+    with django_assert_num_queries(len(one)):
+        made = leaderboard(actor=cast.admin, release=frozen)
+    assert [row.name for row in made.models] == ["Bold", "Calm", "Sage"]
+    row = PredictionSet.objects.select_related("release__project").get(model="Bold")
+    with django_assert_num_queries(2):
+        found = model_scores(actor=cast.admin, row=row)
+    assert found.categories.keys() == {"search", "answer"} and found.confusion is None
 
 
 # ── Published figures ─────────────────────

@@ -56,8 +56,11 @@ def picked(made: Release) -> list[int]:
 
 
 @pytest.mark.postgres
-def test_difficulty_is_the_share_of_right_pairs_over_judges_that_were_asked(judged: Cast) -> None:
-    found = difficulties(judged.project)
+def test_difficulty_is_the_share_of_right_pairs_over_judges_that_were_asked(
+    judged: Cast, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(5 + 2 * 2):
+        found = difficulties(judged.project)
     numbers = {row.pk: at for at, row in enumerate(judged.project.trajectories.order_by("source_id", "pk"))}
     assert found.judges == 2
     assert {numbers[pk]: share for pk, share in found.shares.items()} == {0: 1.0, 1: 0.75, 2: 0.0}
