@@ -119,7 +119,7 @@ def test_correction_shows_what_a_judge_proposes_only_after_it_is_saved(browse, p
     assert (row.origin, row.error_class) == ("judge", "")
     assert "larch" not in text(page)
     # an admin reads it, and cannot write it
-    assert "What would have been right" in text(browse("admin").get(url))
+    assert "taken from a judge" in text(browse("admin").get(url))
     assert browse("admin").post(url, written(2)).status_code in (400, 403)
 
 

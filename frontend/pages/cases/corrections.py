@@ -39,6 +39,7 @@ from frontend.rendering.began import begun, read
 from frontend.rendering.blocks import TextBlock
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.identity import short_identity
+from frontend.rendering.run_parts import place_of
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.tristep import reason_title
 
@@ -329,7 +330,7 @@ def _page(
         for step in case.steps
     ]
     shown = SideBySide(row.trajectory, case.access, case.shown, items, SideBySideItem(None), [])
-    laid = laid_out(request, shown)
+    laid = laid_out(request, shown, first=row.step.message_index)
     record = short_identity(row.trajectory.record_id)
     mine = row.author_id == opened.user.pk
     return opened.render(
@@ -338,6 +339,7 @@ def _page(
         status=status,
         title=_("Correction of %(record)s") % {"record": record},
         case=case,
+        wrong_place=place_of(row.step.message_index),
         correction=row,
         mine=mine,
         form=form,
@@ -352,6 +354,8 @@ def _page(
         sealed=0 if told or not mine else proposals(row).count(),
         offered=case.shown.offered_tools(),
         answers=ANSWERS,
+        origins=ORIGINS,
+        error_classes=ERROR_CLASSES,
         without_model=case.access.mode != "admin",
         **laid,
         **more,

@@ -297,8 +297,11 @@ def atif(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     )
 
 
-def laid_out(request: HttpRequest, shown: side_by_side.SideBySide) -> dict[str, Any]:
-    """The context of a trajectory's partials, with the labels of each step beside its message."""
+def laid_out(
+    request: HttpRequest, shown: side_by_side.SideBySide, *, first: int | None = None
+) -> dict[str, Any]:
+    """The context of a trajectory's partials, with the labels of each step beside its message; of a long run
+    the part with the message `first`."""
     items = {item.step.message_index: item for item in shown.steps if item.step}
     steps = [item.step for item in shown.steps if item.step]
     return {
@@ -306,6 +309,6 @@ def laid_out(request: HttpRequest, shown: side_by_side.SideBySide) -> dict[str, 
         "trajectory": shown.trajectory,
         "items": items,
         "strip": run_strip(shown.transcript, steps, {index: item.consensus for index, item in items.items()}),
-        **run(request, shown.transcript, steps, shown.trajectory.project.of_kind),
+        **run(request, shown.transcript, steps, shown.trajectory.project.of_kind, first=first),
         **beside(shown.transcript),
     }
