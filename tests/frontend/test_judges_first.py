@@ -59,11 +59,13 @@ def test_page_says_beforehand_what_comes_to_what_and_settles_it(browse, first, c
     assert "Settled by judges" in text(client.get(at("label-quality", "bench")))
     assert "judged" in text(client.get(at("project", "bench")))
     row = Trajectory.objects.filter(state="judged").first()
+    shown = text(client.get(at("trajectory", "bench", row.pk)))
+    assert shown.count("Consensus") == 4, "of three options and the outcome, though nobody labelled them"
     history = text(client.get(at("history", row.pk)))
     assert "became the consensus" in history and "judged" in history
     sent = client.post(at("judges-first-send-back", "bench"), {"trajectory": row.pk}, follow=True)
-    assert "1 trajectory goes to people." in text(sent)
-    assert "1 trajectory goes to people." in text(
+    assert "1 decision goes to people." in text(sent)
+    assert "1 decision goes to people." in text(
         client.post(at("judges-first-send-back", "bench"), follow=True)
     )
     assert "Judges have settled none" in text(client.post(at("judges-first-send-back", "bench"), follow=True))

@@ -18,7 +18,7 @@ from .. import audit
 from .giving import give_to_people, lower_to_first
 
 SENT_AT_ONCE: Final = 500
-NOT_JUDGED: Final = translatable("Judges have settled none of these trajectories.")
+NOT_JUDGED: Final = translatable("Judges have settled none of these decisions.")
 
 
 def send_back(*, actor: Actor, project: Project, trajectories: Collection[int] | None = None) -> int:

@@ -98,6 +98,6 @@ def send_back(request: HttpRequest, slug: str) -> HttpResponse:
     except Conflict as error:
         messages.error(request, translated(error.message))
     else:
-        said = ngettext("%(n)s trajectory goes to people.", "%(n)s trajectories go to people.", sent)
+        said = ngettext("%(n)s decision goes to people.", "%(n)s decisions go to people.", sent)
         messages.success(request, said % {"n": count(sent)})
     return redirect("frontend:judges-first", slug)
