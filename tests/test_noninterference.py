@@ -21,6 +21,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from annotation.core.influence.experiment import Arm
+from annotation.core.kinds import DECISIONS, STEPS, ProjectKind
 from annotation.models import (
     Adjudication,
     Allocation,
@@ -35,6 +36,7 @@ from annotation.policies import OPERATOR
 from annotation.services import adjudicate, assign, label, projects, release, second_person
 from tests.addresses import Address, addresses, methods
 from tests.callers import PlainClient
+from tests.fixtures.decisions import make_decision
 from tests.fixtures.judges import make_imported_judge
 from tests.fixtures.judges_first import make_judges_first_cast, say
 from tests.ids import Id
@@ -198,18 +200,26 @@ def told(found: dict[str, dict[str, str]]) -> set[tuple[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ann_submits", [False, True], ids=["while she labels", "after she submitted"])
-def test_noninterference_of_the_other_annotator_with_anything_i_can_see(db: None, ann_submits: bool) -> None:
-    # that they agree can show once she has submitted
-    states: list[State] = [nothing, given_back, differing, revealing]
-    if ann_submits:
-        states += [agreeing, adjudicated]
+@pytest.mark.parametrize(
+    ("kind", "ann_submits", "states"),
+    [
+        (STEPS, False, [nothing, given_back, differing, revealing]),
+        # that they agree can show once she has submitted
+        (STEPS, True, [nothing, given_back, differing, revealing, agreeing, adjudicated]),
+        (DECISIONS, True, [nothing, agreeing, adjudicated]),
+    ],
+    ids=["while she labels", "after she submitted", "decisions, after she submitted"],
+)
+def test_noninterference_of_the_other_annotator_with_anything_i_can_see(
+    db: None, kind: ProjectKind, ann_submits: bool, states: list[State]
+) -> None:
     with time_machine.travel(NOW, tick=False):
-        cast = make_cast()
+        cast = make_cast(kind=kind.name)
         # that a project has judges is known
         make_imported_judge(cast.project, "a judge of name")
         # one that ann holds, one that she does not, so that there is always something to claim
-        row, free = import_records(cast.project, make_records(2))
+        records = make_records(2) if kind is STEPS else [make_decision(query) for query in range(2)]
+        row, free = import_records(cast.project, records)
         mine = assign.claim_this(actor=cast.ann, trajectory=row)
         label_all(mine, 1, outcome=1)
         if ann_submits:
