@@ -52,7 +52,11 @@ DIFFERENCES: Final[Mapping[str, int | None]] = {
 """The distance of two labels of a step, by the kind of difference; None: any."""
 FIRST_ERRORS: Final = ("exact", "one_step_off", "farther_off", "one_only", "neither")
 """Where two annotators' first errors lie, as `first_errors.Offsets` names it."""
-CUTS_NEED: Final = {"position": Feature.SEQUENCE, "source": Feature.PROPAGATION}
+CUTS_NEED: Final = {
+    "model": Feature.RUNS,
+    "position": Feature.SEQUENCE,
+    "source": Feature.PROPAGATION,
+}
 LISTED_NEEDS: Final = {"place": Feature.SEQUENCE, "first_error": Feature.SEQUENCE}
 """Cuts, and filters of lists, that not every kind of project has."""
 PAIR: Final = 1 << 31

@@ -76,7 +76,11 @@ def _title(asked: report.PredictedRecordFilter, *, of_pairs: bool) -> str:
     )
 
 
-def _count(asked: report.PredictedRecordFilter, rows: Sequence[report.ListedRecord]) -> str:
+def _count(
+    asked: report.PredictedRecordFilter, rows: Sequence[report.ListedRecord], *, of_pairs: bool
+) -> str:
+    if of_pairs:
+        return ngettext("%(n)s decision", "%(n)s decisions", len(rows)) % {"n": count(len(rows))}
     if asked.cell is None:
         said = ngettext("%(rows)s trajectory", "%(rows)s trajectories", len(rows))
         return said % {"rows": count(len(rows))}
@@ -115,7 +119,7 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
     everything = cast(Sequence[report.ListedRecord], listed.page.paginator.object_list)
     asked = report.PredictedRecordFilter() if listed.refusal else _asked(listed.asked)
     trail = release_trail(slug, row.release.version, row)
-    about = _count(asked, everything)
+    about = _count(asked, everything, of_pairs=of_pairs)
     return show(opened, "releases", listed, title=_title(asked, of_pairs=of_pairs), trail=trail, about=about)
 
 

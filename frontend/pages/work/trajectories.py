@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import policies
-from annotation.core.kinds import ProjectKind
+from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.text import unescape
 from annotation.core.vocabulary import SIGNS, VALUE_NAMES, Role, TrajectoryState
 from annotation.language import translated
@@ -95,7 +95,9 @@ def _columns(slug: str, kind: ProjectKind, *, labels: bool) -> list[Column]:
         Column("question", _("Question"), "row.beginning", question, "main"),
         subset_column("row.subset.name"),
         Column("task", value="row.task.key"),
-        Column("policy_model", _("Policy model"), "row.policy_model", look="slug", sort="model"),
+        Column("policy_model", _("Policy model"), "row.policy_model", look="slug", sort="model")
+        if kind.has(Feature.RUNS)
+        else Column("policy_model", value="row.policy_model"),
         Column(
             "steps",
             translated(kind.names.many),
@@ -154,6 +156,7 @@ def _list(opened: ProjectPage) -> ListPage:
     everything = policies.visible(user, Trajectory.objects.filter(project=project))
     names = [(row.name, row.name) for row in policies.visible(user, Tag.objects.filter(project=project))]
     models = everything.order_by("policy_model").values_list("policy_model", flat=True).distinct()
+    of_runs = project.of_kind.has(Feature.RUNS)
     return ListPage(
         request,
         _columns(project.slug, project.of_kind, labels=labels),
@@ -161,7 +164,11 @@ def _list(opened: ProjectPage) -> ListPage:
         Empty(
             _("No trajectories yet"),
             _("Import a file to add some."),
-            cells.link(_("Import trajectories"), at("imports", project.slug), "button button--primary"),
+            cells.link(
+                _("Import trajectories") if of_runs else _("Import decisions"),
+                at("imports", project.slug),
+                "button button--primary",
+            ),
         ),
         filters=[
             Filter("subset", _("Subset"), ((row.name, row.name) for row in subsets)),
@@ -174,7 +181,7 @@ def _list(opened: ProjectPage) -> ListPage:
                     if state in states_of(project.of_kind)
                 ),
             ),
-            Filter("model", _("Policy model"), ((name, name) for name in models if name)),
+            *([Filter("model", _("Policy model"), ((n, n) for n in models if n))] if of_runs else []),
             Filter(
                 "annotator", _("Annotator"), ((row.username, row) for row in report.annotators_of(project))
             ),

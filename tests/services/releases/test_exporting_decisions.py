@@ -105,6 +105,24 @@ def test_decisions_of_several_options_come_in_again_with_the_consensus_as_their_
         assert frozen_details(row.content.raw_bytes()) == record["decision"]
 
 
+def test_questions_come_in_again_with_what_they_ask_for(tmp_path: Path) -> None:
+    cast = people.make_cast("questions", kind="decisions", annotators_per_trajectory=1)
+    people.import_file(cast.project, (GOLDEN / "aptbench.jsonl").read_bytes(), format="aptbench")
+    asked = list(cast.project.trajectories.values_list("step_count", flat=True).order_by("source_id", "pk"))
+    for options in asked:
+        people.label_next(cast.ann, cast.project, [1] + [-1] * (options - 1))
+    made = freeze(cast.project)
+    export(made, tmp_path, format="tristep_decision")
+    other = people.make_project("other", kind="decisions")
+
+    people.import_file(other, people.jsonl(rows(tmp_path)), subset="tiny")
+
+    records = {record["record_id"]: record["decision"] for record in map(json.loads, lines_of(made))}
+    again = Trajectory.objects.filter(project=other).select_related("content")
+    assert len(asked) == len(records) > 1
+    assert {row.record_id: frozen_details(row.content.raw_bytes()) for row in again} == records
+
+
 def lines_of(made: Release) -> Iterator[bytes]:
     return (body or b"" for _, body in bodies(made))
 
