@@ -64,6 +64,7 @@ def values_of(row: Correction, wrong: Mapping[str, Any]) -> dict[str, Any]:
         "choice": choice_of(row),
         "error": (row.error_class or NONE_OF_THESE) if row.version else AS_THEY_DIFFER,
         "reason": unescape(row.reason),
+        "checked_myself": False,
     }
     for origin in WRITING:
         action = row.action if row.origin == origin else wrong if origin is CorrectionOrigin.EDITED else None

@@ -89,7 +89,13 @@ def test_correction_that_was_saved_elsewhere_is_shown_beside_ones_own(browse, pa
     mine = {**SAYS, "choice": "written", "written-text": "Mine.", "began": began}
     collided = client.post(url, mine)
     assert collided.status_code == 409
-    assert "Theirs." in text(collided) and "Mine." in text(collided)
+    assert "You have changed this in another window" in text(collided)
+    differing = {one.label: (one.theirs, one.mine) for one in collided.context["collision"].differences}
+    assert differing == {
+        "Text": ("Theirs.", "Mine."),
+        "Why": ("–", "It was not said."),
+        "What the agent did wrong": ("none of these", None),
+    }
     row.refresh_from_db()
     assert row.action["content"] == "Theirs."
     client.post(url, {**mine, "began": collided.context["began"]})

@@ -22,7 +22,7 @@ from annotation.core.errors import Conflict, Invalid, StaleVersion
 from annotation.core.kinds import Feature
 from annotation.core.vocabulary import CorrectionState, Role
 from annotation.language import translated
-from annotation.models import ACTIVE_CORRECTIONS, Consensus, Correction
+from annotation.models import ACTIVE_CORRECTIONS, AuditEvent, Consensus, Correction
 from annotation.policies.corrections import correctable, first_errors, proposals, why_none
 from annotation.reports.cases.corrections import CorrectionCase
 from annotation.reports.cases.side_by_side import SideBySide, SideBySideItem
@@ -278,7 +278,10 @@ def correction(request: HttpRequest, pk: int) -> HttpResponse:
                 form.refuse(error)
             except StaleVersion as error:
                 status = status_of(error)
-                more["collision"] = collide(opened, row, form, values, take=request.path)
+                found = collide(opened, row, form, values, take=request.path)
+                # nobody else can save it, and the audit log is closed to most authors
+                own = AuditEvent(actor=row.author, created_at=row.saved_at or row.created_at)
+                more["collision"] = replace(found, event=own)
             except Conflict as error:
                 status = status_of(error)
                 form.add_error(None, translated(error.message))
