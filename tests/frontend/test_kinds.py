@@ -6,6 +6,8 @@ import json
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.core.decisions.display import display_order
 from annotation.core.errors import Conflict, Invalid
@@ -212,12 +214,14 @@ def test_pages_of_decisions_leave_out_what_they_lack_and_say_what_labels_mean(br
 
 def test_options_stand_in_an_order_of_each_person_and_keep_their_names_and_addresses(browse, cast, at, text):
     import_decisions(cast.project, 12, subset="more")
-    orders = []
+    orders, queries = [], set()
     for user in (cast.cleo, cast.oscar):
         people.make_member(cast.project, user, "annotator")
         for _ in range(12):
             claimed = people.claim(user, cast.project)
-            page = browse(user.username).get(at("workbench", claimed.pk))
+            with CaptureQueriesContext(connection) as asked:
+                page = browse(user.username).get(at("workbench", claimed.pk))
+            queries.add(len(asked))
             state = page.context["state"]
             order = display_order(
                 [3, 4],
@@ -235,6 +239,7 @@ def test_options_stand_in_an_order_of_each_person_and_keep_their_names_and_addre
             people.label_all(claimed, [1, -1], outcome=1)
             people.label.submit(actor=user, assignment=claimed)
     assert [3, 4] in orders and [4, 3] in orders
+    assert queries == {24}, "as many as with steps, however many there are"
 
 
 def test_annotator_is_sent_what_differs_and_neither_key_origin_source_reason_nor_author(

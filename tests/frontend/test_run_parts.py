@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from annotation.core.kinds import DECISIONS
 from annotation.core.trajectories.trajectory import normalise, pair_results, step_indexes
 from annotation.models import Step
 from annotation.reports.shared.transcripts import Transcript
@@ -175,6 +176,19 @@ def test_part_of_any_run_stays_small(kind: str) -> None:
         _, messages = laid(transcript, at)
         page = macro("step.run", messages, None)
         assert len(page.encode()) < 1.6 * max(PART_BYTES, MESSAGE_BYTES)
+
+
+def test_marks_of_what_differs_between_two_options_stay_within_the_part() -> None:
+    def option(more: int) -> dict[str, Any]:
+        arguments = {f"a{n}": n + more for n in range(6_000)}
+        return {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": arguments}}]}
+
+    transcript = read([USER, option(0), option(1)])
+    parts = parts_of(transcript)
+    messages = lay_out(transcript, steps_of(transcript), parts, kind=DECISIONS)
+    page = macro("step.run", messages, None)
+    assert page.count('<dd class="differs">') > 500
+    assert len(page.encode()) < 1.6 * max(PART_BYTES, MESSAGE_BYTES)
 
 
 def test_message_that_is_cut_says_so_and_where_the_rest_is() -> None:
