@@ -385,3 +385,20 @@ REASON_CODES_BY_CODE: Final[dict[str, ReasonCode]] = {reason.code: reason for re
 def is_value(value: object) -> bool:
     """Whether `value` is exactly an int −1, 0 or 1: `True`, `1.0` and `"1"` are not labels."""
     return type(value) is int and value in VALUES
+
+
+class DecisionKind(StrEnum):
+    """What a decision asks for: the better one of its options, one or several of them as the key of a
+    choice, or a text, of which the options are the accepted ones."""
+
+    PAIR = "pair"
+    CHOICE = "choice"
+    COMPLETION = "completion"
+
+
+class Ability(StrEnum):
+    """The ability that a question tests, in the words of APTBench."""
+
+    PLANNING = "planning"
+    ACTION = "action"
+    ATOMIC = "atomic"

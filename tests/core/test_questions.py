@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -11,9 +12,13 @@ import pytest
 
 from annotation.core.decisions.questions import QuestionDerivation, QuestionOptions
 from annotation.core.decisions.recipes import Recipe
-from annotation.core.decisions.record import Decision, decision_draft
+from annotation.core.decisions.record import Decision, Option, decision_draft
 from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.releases.exports import PLAIN
+from annotation.core.releases.exports.formats.aptbench import aptbench_rows
+from tests.fixtures.decisions import by_key
 from tests.fixtures.published_labels import hotpotqa_records
+from tests.importers.reading import draft
 
 
 def record(name: str, *steps: tuple[str, int], outcome: int = 1, task: str = "t") -> dict[str, Any]:
@@ -124,6 +129,36 @@ def test_first_error_step_has_every_step_and_none_as_options() -> None:
     assert len({decision_draft(item).record_id for item in found}) == 2
     steps = [(str(at), 1) for at in range(64)]
     assert derived(Recipe.FIRST_ERROR_STEP, [record("long", *steps)])[1]["unfit"] == 1
+
+
+@pytest.mark.parametrize(
+    "recipe", [Recipe.NEXT_STEP, Recipe.FIRST_ERROR_STEP, Recipe.NEXT_CALL, Recipe.FINAL_ANSWER]
+)
+def test_question_goes_out_as_a_line_of_aptbench_and_comes_in_again(recipe: Recipe) -> None:
+    runs = [
+        record("good", ('{"to":"Bern"}', 1), ("b", 1), ("c", 1), ("<answer>8:32</answer>", 1)),
+        record("bad", ("x", -1), outcome=-1),
+    ]
+    for item in derived(recipe, runs)[0]:
+        (row,) = aptbench_rows(by_key(decision_draft(item)), PLAIN)
+        again = draft("aptbench", row)
+        record_ = json.loads(again.raw)
+        assert {option["message"]["content"]: option["key"] for option in record_["options"]} == {
+            as_text(option): option.key for option in item.options
+        }
+        assert (again.decision or {})["kind"] == item.asked.kind
+        assert record_["history"][0]["content"] == "A train?"
+        assert sum(message["role"] == "assistant" for message in record_["history"]) == sum(
+            message["role"] == "assistant" for message in item.history
+        )
+
+
+def as_text(option: Option) -> str:
+    """An option as a line writes it."""
+    if "tool_calls" not in option.message:
+        return str(option.message["content"])
+    planned = {"planning": "", "execution": {"name": "search", "args": {"to": "Bern"}}}
+    return json.dumps(planned, separators=(",", ":"))
 
 
 @lru_cache

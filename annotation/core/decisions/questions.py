@@ -25,10 +25,11 @@ import numpy as np
 from ..jsonio.canonical import canonical_json, sha256_hex
 from ..releases.exports.formats.protocols import INDEPENDENT, step_values
 from ..trajectories.messages import RESPONSES, Message, as_in_chat, message_text, normalise
+from ..vocabulary import Ability, DecisionKind
 from .derive import ReleaseRecord, columns_of
 from .equality import history_digests, message_digest
 from .recipes import DerivedCounts, Recipe
-from .record import Ability, Asked, Decision, DecisionKind, Option, OptionOrigin, shown_message
+from .record import Asked, Decision, Option, OptionOrigin, shown_message
 
 OPTIONS: Final = 4
 """Options of a `next-step`, the key among them, unless so many are asked for."""

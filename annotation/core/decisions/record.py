@@ -20,6 +20,7 @@ from ..jsonio.canonical import canonical_json, sha256_hex
 from ..releases.exports.formats.decisions import FORMAT, LETTER
 from ..trajectories.messages import as_earlier, normalise
 from ..trajectories.trajectory import SourceLabel, TrajectoryDraft
+from ..vocabulary import Ability, DecisionKind
 from .equality import history_digest, message_digest
 
 KEY: Final = "key"
@@ -37,23 +38,6 @@ class OptionOrigin(StrEnum):
     WRITTEN = "written"
     JUDGE = "judge"
     FILE = "file"
-
-
-class DecisionKind(StrEnum):
-    """What a decision asks for: the better one of its options, one or several of them as the key of a
-    choice, or a text, of which the options are the accepted ones."""
-
-    PAIR = "pair"
-    CHOICE = "choice"
-    COMPLETION = "completion"
-
-
-class Ability(StrEnum):
-    """The ability that a question tests, in the words of APTBench."""
-
-    PLANNING = "planning"
-    ACTION = "action"
-    ATOMIC = "atomic"
 
 
 @dataclass(frozen=True, slots=True)

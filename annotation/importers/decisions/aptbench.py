@@ -15,20 +15,14 @@ from pathlib import PurePath
 from typing import Any, BinaryIO, Final
 
 from annotation.core.decisions.lettered import MAX_LETTERS, split_lettered
-from annotation.core.decisions.record import (
-    Ability,
-    Asked,
-    Decision,
-    DecisionKind,
-    Option,
-    shown_message,
-)
+from annotation.core.decisions.record import Asked, Decision, Option, shown_message
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.jsonio.json_layout import json_head
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.releases.exports.formats.decisions import LETTER
 from annotation.core.trajectories.trajectory import SourceLabel, TrajectoryDraft
+from annotation.core.vocabulary import Ability, DecisionKind
 
 from ..base import ReadContext
 from ..parts.message_parts import as_object

@@ -9,15 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
-from annotation.core.decisions.record import (
-    Ability,
-    Asked,
-    Decision,
-    DecisionKind,
-    Option,
-    OptionOrigin,
-    shown_message,
-)
+from annotation.core.decisions.record import Asked, Decision, Option, OptionOrigin, shown_message
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.jsonio.json_layout import json_head
@@ -25,6 +17,7 @@ from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import excerpt, read_value
 from annotation.core.releases.exports.formats.decisions import FORMAT
 from annotation.core.trajectories.trajectory import TrajectoryDraft
+from annotation.core.vocabulary import Ability, DecisionKind
 
 from ..base import ReadContext
 from ..parts.message_parts import as_object
