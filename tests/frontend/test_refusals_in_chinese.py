@@ -250,6 +250,8 @@ SAID_AT_ONCE = {
     "op_id: {op_id_rule}",
     "{record}: {problem}",
     "Only {names}.",
+    "{one} or {other}",
+    "{one}; {other}",
     *(name for kind in KINDS.values() for name in (kind.names.title, kind.names.inside)),
 }
 
