@@ -43,9 +43,11 @@ def figure_text(cell: dict[str, Any], *, why: bool = False) -> str:
 def figure_column(
     name: str, title: str, measure: Callable[[Any], Measure], *, is_share: bool, why: bool = False
 ) -> Column:
-    """A column of figures with their intervals."""
+    """A column of figures with their intervals; `why`: what has none says so in words."""
 
     def cell(row: Any) -> str:
+        if why and (one := measure(row)).value is None and one.reason:
+            return translated(one.reason)
         return figure_text(measure_cell(measure(row), is_share=is_share), why=why)
 
     return Column(name, title, lambda row: measure(row).value, cell, "number")

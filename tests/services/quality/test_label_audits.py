@@ -269,6 +269,9 @@ def test_readers_are_held_against_the_consensus_that_they_had_no_part_in(
     assert {str(one.reason) for one in reader_scores.reader_scores(begun).values()} == {
         str(reader_scores.TOO_FEW)
     }, "two trajectories would tell what was said of each"
+    page = signed_in(audited.admin).get(f"/p/{audited.project.slug}/label-quality/").content.decode()
+    assert page.count(str(reader_scores.TOO_FEW)) == 4, "in words, not as the title of a dash alone"
+    assert 'title="too few' not in page
     monkeypatch.setattr(reader_scores, "FEWEST", 2)
 
     with CaptureQueriesContext(connection) as queries:
