@@ -215,6 +215,8 @@ class _JudgesFirst(ProjectView):
 class JudgesFirst(_JudgesFirst):
     """`/projects/<slug>/judges-first/`"""
 
+    reading_may_conflict = True
+
     @extend_schema(summary="Read what judges settled", responses=shapes.JudgesFirst)
     def get(self, request: Request, slug: str) -> Response:
         """How many trajectories judges have settled before people were asked, and how often people agree with

@@ -34,7 +34,15 @@ def test_writing_takes_the_largest_scope_unless_a_view_says_otherwise() -> None:
     less = {
         view.__module__.rpartition(".")[2] for view in views() if getattr(view, "writes", None) != "admin"
     }
-    work = {"assignments", "reveals", "discussions", "adjudications", "label_audits", "remarks"}
+    work = {
+        "assignments",
+        "reveals",
+        "discussions",
+        "adjudications",
+        "label_audits",
+        "remarks",
+        "corrections",
+    }
     assert less <= work | {"index", "schema"}
     assert View.writes is TokenScope.ADMIN
     assert [one for one in TokenScope if TokenScope.LABEL.covers(one)] == [TokenScope.READ, TokenScope.LABEL]
