@@ -17,7 +17,7 @@ from annotation.core.errors import Invalid, TristepError
 from annotation.core.figures.measure import Measure
 from annotation.core.vocabulary import VALUES
 from annotation.language import translated
-from annotation.models import Judge, WorkshopSample
+from annotation.models import Judge, Project, WorkshopSample
 from annotation.reports.judging import prompt_workshop as report
 from annotation.services import noted_reads, suggest
 from frontend.forms import add_errors
@@ -117,7 +117,7 @@ def _sample_page(
         size=sample.trajectories.count(),
         form=form,
         expected=expected,
-        prompts=Table(_prompt_columns(opened.project.slug), tried, labelledby="prompts"),
+        prompts=Table(_prompt_columns(opened.project), tried, labelledby="prompts"),
         changes=_changes(opened.project.slug, judge, trial, page),
         tried=[{"one": prompt, "confusion": _confusion(prompt)} for prompt in tried],
         shown=trial,
@@ -127,14 +127,14 @@ def _sample_page(
     )
 
 
-def _prompt_columns(slug: str) -> list[Column]:
+def _prompt_columns(project: Project) -> list[Column]:
     def name(one: report.TriedPrompt) -> str:
         if one.trial:
             return cells.link(one.prompt_version, f"?trial={one.trial.pk}")
         return _("%(version)s, the judge’s own") % {"version": one.prompt_version}
 
     def run(one: report.TriedPrompt) -> str | None:
-        return cells.link(run_state(one.run.state), at("run", slug, one.run.pk)) if one.run else None
+        return cells.link(run_state(one.run.state), at("run", project.slug, one.run.pk)) if one.run else None
 
     def score(key: str) -> Callable[[report.TriedPrompt], Measure]:
         return lambda one: one.scores.figures[key]
@@ -143,7 +143,7 @@ def _prompt_columns(slug: str) -> list[Column]:
         Column("prompt", _("Prompt"), cell=name, look="main"),
         figure_column("kappa", "κ", score("kappa"), is_share=False),
         figure_column("step_accuracy", _("StepAcc"), score("step_accuracy"), is_share=True),
-        Column("steps", _("Steps"), "scores.steps", look="number"),
+        Column("steps", translated(project.of_kind.names.many), "scores.steps", look="number"),
         Column("missing", _("Without a label"), "scores.missing", look="number"),
         Column("cost", _("Cost"), cell=lambda one: one.cost and money(one.cost), look="number"),
         Column("run", _("Run"), cell=run),

@@ -10,6 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
+from annotation.core.kinds import ProjectKind
+from annotation.language import translated
 from annotation.reports.quality.annotators import FEWEST, FEWEST_PAIRS, AnnotatorFigures, annotator_figures
 from annotation.reports.quality.drift import Drift
 from frontend.pages.shared.common import open_project
@@ -39,7 +41,7 @@ def _drift_chart(drift: Drift) -> dict[str, Any] | None:
     }
 
 
-def _figures(found: AnnotatorFigures) -> Table:
+def _figures(found: AnnotatorFigures, kind: ProjectKind) -> Table:
     """Three figures; of one's own without the number of pairs, from which others' labels could be told."""
     rows = [
         (_("Same label as another annotator"), found.agreement, True),
@@ -50,7 +52,7 @@ def _figures(found: AnnotatorFigures) -> Table:
         Column("figure", _("Figure"), lambda row: row[0]),
         Column(
             "value",
-            _("Steps"),
+            translated(kind.names.many),
             cell=lambda row: figure_text(measure_cell(row[1], is_share=row[2]), why=True),
             look="number",
         ),
@@ -90,7 +92,7 @@ def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "work" if figures.own and not opened.may("agreement.pairs") else "agreement",
         title=str(figures.person),
         found=figures,
-        figures=_figures(figures),
+        figures=_figures(figures, opened.project.of_kind),
         weeks=_weeks(figures),
         leaning=figures.leaning,
         own=figures.own,

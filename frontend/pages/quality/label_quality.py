@@ -92,7 +92,7 @@ def _corrections(opened: ProjectPage, found: label_audit.AuditReport) -> Table:
 def _retests(opened: ProjectPage, quality: report.LabelQuality) -> Table:
     columns = [
         Column("annotator", _("Annotator"), lambda one: one.name or _("all annotators")),
-        Column("steps", _("Steps"), "agreement.n", look="number"),
+        Column("steps", translated(opened.project.of_kind.names.many), "agreement.n", look="number"),
         figure_column("agreement", _("Agreement"), attrgetter("agreement"), is_share=True),
         figure_column("kappa", _("Cohen’s κ"), attrgetter("kappa"), is_share=False),
     ]
