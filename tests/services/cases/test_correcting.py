@@ -135,7 +135,7 @@ def test_correction_is_kept_from_annotators_where_the_consensus_would_tell_too_m
             correct.take(actor=user, project=parted.project)
     assert correct.take(actor=parted.cleo, project=parted.project)
     Project.objects.filter(pk=parted.project.pk).update(
-        second_reader=SecondReader.JUDGES, annotators_per_trajectory=1, retest_percent=0
+        second_reader=SecondReader.JUDGES, suggestion_policy="never", retest_percent=0
     )
     with pytest.raises(Conflict) as judges:
         correct.take(actor=parted.ann, project=Project.objects.get(pk=parted.project.pk))
