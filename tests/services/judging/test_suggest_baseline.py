@@ -187,7 +187,7 @@ def test_estimate_is_free_and_the_command_shows_the_figures(
     judge = make(cast)
     found = estimates.estimate(viewer=OPERATOR, judge=judge)
     assert (found.trajectories, found.cost, found.tokens_in, found.exact) == (len(resolved_tasks), 0, 0, True)
-    call_command("suggest", cast.project.slug, judge="Baseline")
+    call_command("suggest", cast.project.slug, judge=["Baseline"])
     said = capsys.readouterr().err
     assert "60 steps, 20 trajectories, 10 tasks" in said
     assert "StepAcc              1.0000   always +1 0.8333" in said
