@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -24,14 +25,14 @@ from annotation.reports.evaluation.predicted_records import add_predictions, fro
 from annotation.services import evaluate, label
 from annotation.services.release import verify
 from tests import people
-from tests.callers import Caller
+from tests.callers import Caller, signed_in
 from tests.commands.calling import run
 from tests.fixtures import published_labels
 from tests.fixtures.decisions import make_decisions_cast
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.services.predicting import bring, content
-from tests.services.publishing import freeze
+from tests.services.publishing import freeze, publish
 
 BOARD = "/projects/bench/releases/1.0/leaderboard/"
 
@@ -136,6 +137,33 @@ def test_other_answer_to_a_record_is_refused_though_its_ranks_are_the_same(
         with pytest.raises(ImportRefused) as refused:
             bring(cast, frozen, {"record_id": records[0], **other})
         assert "another prediction" in refused.value.report["errors"][0]["reason"]
+
+
+def test_api_and_page_take_choices_and_name_line_and_field_and_everybody_may_read_the_board(
+    cast: Cast, frozen: Release, records: list[str]
+) -> None:
+    good = {"record_id": records[0], "choices": [{"order": [3, 4, 5], "choice": 3}]}
+    bad = {"record_id": records[1], "choices": [{"order": [3, 3], "choice": 3}]}
+    api, page = "/api/v1/projects/bench/releases/1.0/predictions/", "/p/bench/releases/1.0/"
+    for lines, status in (((good, bad), 400), ((good,), 200)):
+        said = Caller(cast.admin).client.post(
+            f"{api}?model=Sage", content(*lines), content_type="application/x-ndjson"
+        )
+        assert said.status_code == status, said.content
+        if status == 400:
+            (error,) = said.json()["error"]["details"]["errors"]
+            assert (error["line"], error["field"]) == (2, "choices[0].order")
+    client = signed_in(cast.admin)
+    file = SimpleUploadedFile("bold.jsonl", content(good, bad))
+    refused = client.post(f"{page}predictions/", {"model": "Bold", "file": file}).content.decode()
+    assert "choices[0].order" in refused and "one of labels, scores and choices" in refused
+    assert PredictionSet.objects.get().model == "Sage"
+    by_category = client.get(f"{page}leaderboard/?category=search").content.decode()
+    assert "Makes a call" in by_category and "4 pairs: won 2, tied 0, lost 2" in by_category
+
+    publish(frozen, shows_leaderboard=True)
+    shown = signed_in(None).get("/public/bench/1.0/").content.decode()
+    assert "Pair accuracy" in shown and "Makes a call" in shown and "Blind human" not in shown
 
 
 def test_board_and_page_of_a_model_take_as_many_queries_however_many_there_are(
