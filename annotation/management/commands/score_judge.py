@@ -30,7 +30,7 @@ class Command(OperatorCommand):
         if options["run"]:
             rows = judge_coverage(actor=OPERATOR, release=release)
             if next(row.pending for row in rows if row.judge == judge):
-                run = {"judge": judge.name, "release": release.version, "budget": options["budget"]}
+                run = {"judge": [judge.name], "release": release.version, "budget": options["budget"]}
                 call_command("suggest", release.project.slug, **run, stderr=self.stderr)
         scored = evaluate.score_judge(actor=OPERATOR, release=release, judge=judge)
         if scored.created:

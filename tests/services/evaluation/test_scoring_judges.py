@@ -172,12 +172,19 @@ def test_run_for_a_release_that_nobody_scored_is_taken_up_once(
     assert evaluate.score_run(run_id=run.pk) is None, "a run for no release"
 
 
-def test_judge_is_scored_by_command(
-    resolved: Cast, frozen: Release, capsys: pytest.CaptureFixture[str]
+def test_judge_is_scored_by_command_and_run_first_if_that_is_asked_for(
+    resolved: Cast,
+    frozen: Release,
+    judge_urls: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    suggest(make_imported_judge(resolved.project, "Sage"), trajectory(0), 1)
+    suggest(make_judge(resolved), trajectory(0), 1)
     call_command("score_judge", "bench", "1.0", judge="Sage")
     assert "Sage: 1 record scored, 0 unchanged" in capsys.readouterr().err
+    install(monkeypatch, Scripted())
+    call_command("score_judge", "bench", "1.0", judge="Sage", run=True)
+    assert "Sage: 2 records scored, 1 unchanged" in capsys.readouterr().err
     with pytest.raises(CommandError, match="no judge “Bold”"):
         call_command("score_judge", "bench", "1.0", judge="Bold")
 
