@@ -33,12 +33,14 @@ def laid_out(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """A piece of text. `code`: written by a machine for a machine."""
+    """A piece of text. `code`: written by a machine for a machine. `marked`: from where to where it is other
+    than the text that it is held against."""
 
     text: str
     code: bool = False
     foldable: bool = False
     kind: str = "text"
+    marked: tuple[int, int] | None = None
 
     @property
     def lines(self) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from annotation.core.decisions.differences import call_differences
+from annotation.core.decisions.differences import call_differences, differing_part
 from annotation.core.kinds import STEPS, Feature, ProjectKind
 from annotation.core.trajectories import tool_schema
 from annotation.core.trajectories.messages import EARLIER
@@ -226,8 +226,22 @@ class _Layout:
             self.laid[message.index] = shown
             if kind != "result" or not self._is_under(shown, caller):
                 top.append(shown)
+        self._mark_parts()
         self._link_results()
         return top
+
+    def _mark_parts(self) -> None:
+        """Mark in each text that is an argument of both alternatives which part of it is other."""
+        if not self.differences.keys() <= self.laid.keys():
+            return
+        both = [self.laid[index].calls for index in self.differences]
+        for pair in zip(*both, strict=False):
+            names = [dict(call.arguments) for call in pair]
+            for call, mine, theirs in zip(pair, names, reversed(names), strict=True):
+                call.arguments = [
+                    (name, _held_against(block, theirs.get(name)) if name in call.differing else block)
+                    for name, block in mine.items()
+                ]
 
     def kind(self, message: Message) -> str:
         """What a message is (`RenderedMessage.kind`)."""
@@ -312,6 +326,14 @@ class _Layout:
             cut=allowance.cut,
             cost=cost_text(cost_of(message.raw)) if kind == "step" else "",
         )
+
+
+def _held_against(
+    block: TextBlock | StructureBlock, other: TextBlock | StructureBlock | None
+) -> TextBlock | StructureBlock:
+    if not isinstance(block, TextBlock) or not isinstance(other, TextBlock):
+        return block
+    return replace(block, marked=differing_part(block.text, other.text))
 
 
 def _short(text: str, most: int = MOST_OF_NAME) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from annotation.core.decisions.corrections import Corrected, CorrectionAnswer
 from annotation.core.decisions.derive import Address, Derivation
-from annotation.core.decisions.differences import call_differences
+from annotation.core.decisions.differences import call_differences, differing_part
 from annotation.core.decisions.display import display_order
 from annotation.core.decisions.equality import history_digest
 from annotation.core.decisions.recipes import Recipe
@@ -154,6 +154,18 @@ def test_differences_between_two_options_are_the_names_of_arguments_that_are_oth
     assert differing(bern, says("No train.")) == {0: [(True, [])], 1: []}
     assert differing(bern, called("search", "{broken")) == {0: [(False, [])], 1: [(False, [])]}
     assert differing(bern, bern, says("No train.")) == {}
+
+
+def test_differing_part_of_a_text_is_told_in_whole_words() -> None:
+    def part(one: str, other: str) -> str:
+        start, end = differing_part(one, other)
+        return one[start:end]
+
+    assert part("Thursday late", "Tuesday late") == "Thursday"
+    assert part("to Bern today", "to Basel today") == "Bern"
+    assert (part("a b c", "a c"), part("a c", "a b c")) == ("b ", "")
+    assert part("x" * 100_000, "x" * 99_999 + "y") == "x" * 100_000
+    assert (part("", "a"), part("a", "a"), part("<b>1</b>", "<b>2</b>")) == ("", "", "1")
 
 
 def test_key_stands_first_in_half_of_the_openings_and_stays_where_it_stands() -> None:

@@ -295,4 +295,5 @@ def test_annotator_is_sent_what_differs_and_neither_key_origin_source_reason_nor
         assert '"key": 1' not in answer and '"key": -1' not in answer, url
     page = sent[bench]
     assert page.count('<code class="differs">query</code>') == 2 and "&lt;i&gt;noon&lt;/i&gt;" in page
+    assert '<mark class="differs__part">night</mark>' in page
     assert "<code >&lt;b&gt;top&lt;/b&gt;</code>" in page, "what is the same is not marked"

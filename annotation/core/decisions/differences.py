@@ -28,6 +28,24 @@ def call_differences(messages: Sequence[Message], options: Sequence[int]) -> Map
     return found
 
 
+def differing_part(one: str, other: str) -> tuple[int, int]:
+    """From where to where the first text is other than the second, in whole words: what both begin and end
+    with stays outside. Takes the time of reading both once."""
+    start = _alike(one, other)
+    end = len(one) - _alike(one[start:][::-1], other[start:][::-1])
+    while 0 < start < len(one) and one[start - 1].isalnum() and one[start].isalnum():
+        start -= 1
+    while 0 < end < len(one) and one[end - 1].isalnum() and one[end].isalnum():
+        end += 1
+    return start, end
+
+
+def _alike(one: str, other: str) -> int:
+    """With how many equal characters two texts begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))
+
+
 def _differences(one: ToolCall | None, other: ToolCall | None) -> Differences:
     if one is None or other is None or one.name != other.name:
         return True, frozenset()
