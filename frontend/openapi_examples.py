@@ -35,7 +35,9 @@ def example(follow: Follow, spec: Mapping[str, Any], depth: int = 0) -> Any:
     kind = spec.get("type", "")
     kind = kind[0] if isinstance(kind, list) else kind
     if kind == "array":
-        return [] if depth >= MAX_DEPTH else [example(follow, spec.get("items", {}), depth + 1)]
+        if depth >= MAX_DEPTH:
+            return []
+        return [example(follow, spec.get("items", {}), depth + 1)] * spec.get("minItems", 1)
     if kind == "object" or "properties" in spec or "allOf" in spec:
         return _object(follow, spec, depth)
     if kind in ("integer", "number"):

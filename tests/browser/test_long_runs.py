@@ -115,7 +115,7 @@ def test_strip_of_the_workbench_has_own_labels_and_goes_to_any_step(
 
 def test_strip_of_the_reading_view_goes_by_keys(cast: Cast, long: Trajectory, open_as: Callable) -> None:
     page = open_as("admin", f"/p/bench/trajectories/{long.pk}/")
-    slider = page.get_by_role("slider", name="Steps of the run")
+    slider = page.get_by_role("slider", name="Steps")
     expect(slider).to_have_attribute("aria-valuetext", "Step 1 of 1000 · no label · calls a tool")
     slider.press("End")
     slider.press("ArrowLeft")

@@ -223,6 +223,7 @@ def _labels(found: service.Comparison, change: RecordChange) -> str | None:
     if not change.labels:
         return None
     known = {
+        "project": found.new.project,
         "reading": _reading(found, change),
         "of_one": change.before is None or change.after is None,
         "labels": labels[:SHOWN_LABELS],
