@@ -39,7 +39,6 @@ from annotation.services.suggest.rate_limit import RateLimiter, reserve
 from tests import people
 from tests.fixtures.judges import (
     PRICE,
-    URL,
     Scripted,
     do,
     failure,
@@ -675,9 +674,6 @@ def test_rate_limit_that_is_slow_lets_calls_through_one_by_one(judge: Judge) -> 
 
 
 def test_run_keeps_to_the_limit_and_every_attempt_counts(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    from django.conf import settings
-
-    monkeypatch.setattr(settings, "JUDGE_URLS", [URL])
     people.import_records(cast.project, 6)
     begun: list[float] = []
     provider = Scripted()
