@@ -15,7 +15,23 @@ _OPTIONS = "Of an item at most so many options, drawn by the seed; of a `next-st
 _RECIPES = [(recipe.value, recipe.value) for recipe in Recipe]
 
 
-class PreviewedDerivation(Query):
+class _OfQuestions(serializers.Serializer[dict[str, object]]):
+    """What recipes of questions take besides."""
+
+    fewer = serializers.BooleanField(
+        required=False, default=False, help_text="Keep a `next-step` that has fewer options."
+    )
+    successful = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Ask of every successful run, not only of those without a −1.",
+    )
+    language = serializers.ChoiceField(
+        choices=[(name, name) for name in LANGUAGES], required=False, default=LANGUAGES[0]
+    )
+
+
+class PreviewedDerivation(_OfQuestions, Query):
     """What to derive, and into which project."""
 
     into = serializers.SlugField(max_length=64, help_text="The slug of a project of decisions.")
@@ -27,20 +43,9 @@ class PreviewedDerivation(Query):
         max_value=MAX_OPTIONS,
         help_text=_OPTIONS,
     )
-    fewer = serializers.BooleanField(
-        required=False, default=False, help_text="Keep a `next-step` that has fewer options."
-    )
-    successful = serializers.BooleanField(
-        required=False,
-        default=False,
-        help_text="Ask of every successful run, not only of those without a −1.",
-    )
-    language = serializers.ChoiceField(
-        choices=[(name, name) for name in LANGUAGES], required=False, default=LANGUAGES[0]
-    )
 
 
-class NewDerivation(Input):
+class NewDerivation(_OfQuestions, Input):
     """Derive decisions from a release into a set."""
 
     into = serializers.SlugField(max_length=64, help_text="The slug of a project of decisions.")
@@ -52,17 +57,6 @@ class NewDerivation(Input):
         min_value=2,
         max_value=MAX_OPTIONS,
         help_text=_OPTIONS,
-    )
-    fewer = serializers.BooleanField(
-        required=False, default=False, help_text="Keep a `next-step` that has fewer options."
-    )
-    successful = serializers.BooleanField(
-        required=False,
-        default=False,
-        help_text="Ask of every successful run, not only of those without a −1.",
-    )
-    language = serializers.ChoiceField(
-        choices=[(name, name) for name in LANGUAGES], required=False, default=LANGUAGES[0]
     )
     anyway = serializers.BooleanField(
         required=False,
