@@ -91,7 +91,7 @@ def _convert(value: dict[str, Any], language: str, problems: RecordProblems) -> 
     if problems:
         return None
     tools, described = _tools(as_text(value.get("tool_set")))
-    question = as_text(value.get("query")) or first_text(history, "user")
+    question = as_text(value.get("query") or value.get("issue_title")) or first_text(history, "user")
     uuid = as_text(value.get("uuid"))
     keyed = any(option.key == 1 for option in options)
     return Decision(
