@@ -14,11 +14,12 @@ from django.conf import settings
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import sha256_hex
+from annotation.core.jsonio.plain_text import json_text
 from annotation.core.releases.exports import ExportOptions
 from annotation.core.releases.exports.card import card
 from annotation.core.releases.exports.checksums import checksums
 from annotation.core.releases.exports.croissant import croissant
-from annotation.core.releases.exports.formats.columns import Row, json_text
+from annotation.core.releases.exports.formats.columns import Row
 from annotation.core.releases.exports.layout import (
     CHECKSUMS,
     CHECKSUMS_SIGNATURE,

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from string import ascii_uppercase
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
+from annotation.core.jsonio.plain_text import json_text
 from annotation.core.kinds import Feature
-from annotation.core.trajectories.messages import RESPONSES, message_text, normalise
-from annotation.core.vocabulary import DecisionKind
+from annotation.core.trajectories.messages import RESPONSES, message_text
 
+from ..asked import ANSWER_KEY, COMMAND_KEY, AskedQuestion, NotAsked, asked_question, planned
 from ..split import TEST
 from .base import ExportFormat, ExportOptions, ExportTable, load_snippet
-from .columns import CellKind, ExportColumn, Row, json_text
+from .columns import CellKind, ExportColumn, Row
 from .pairs import history_of
 
-_KEYS: Final = ("target_cmd", "answer")
+_KEYS: Final = (COMMAND_KEY, ANSWER_KEY)
 
 
 def aptbench_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterator[Row]:
@@ -26,51 +26,39 @@ def aptbench_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterato
     An answer that people have changed is written in place of the published one, which else stays as it was
     written.
     """
-    details = record.get("decision") or {}
-    right = sorted(int(index) for index, value in record["step_labels"].items() if value == 1)
-    if "asked" not in details or record["final_label"] != 1 or not right:
+    asked = asked_question(record)
+    if isinstance(asked, NotAsked):
         return
-    line = details["about"]
+    line = record["decision"]["about"]
     key = next((name for name in _KEYS if name in line), None)
     if key is None:
-        line, letters = _line_of(record, details["asked"]["kind"])
-        key = _KEYS[-1]
+        line, key = _line_of(record, asked), ANSWER_KEY
+    if asked.options:
+        as_published = {letter.strip() for letter in line[key].split(",")} == set(asked.keys)
+        answer = line[key] if as_published else ",".join(asked.keys)
     else:
-        letters = details["letters"]
-    if len(letters) > len(ascii_uppercase):
-        return
-    if letters:
-        found = {letters[str(index)] for index in right}
-        as_published = {letter.strip() for letter in line[key].split(",")} == found
-        answer = line[key] if as_published else ",".join(sorted(found))
-    else:
-        texts = [message_text(record["messages"][index]) for index in right]
-        answer = line[key] if line[key] in texts else texts[0]
+        answer = line[key] if line[key] in asked.keys else asked.keys[0]
     yield {**line, key: answer}
 
 
-def _line_of(record: Mapping[str, Any], kind: str) -> tuple[Row, dict[str, str]]:
-    """A line for a question that did not come as one, without its answer yet, and the letters of its
-    options."""
+def _line_of(record: Mapping[str, Any], asked: AskedQuestion) -> Row:
+    """A line for a question that did not come as one, without its answer yet."""
     *before, last = history_of(record)
     instruction = last.get("role") == "user" and bool(before)
     line = {
-        "uuid": record["record_id"],
+        "uuid": asked.uuid,
         "query": record["question"],
         "trajectory": json_text(list(_steps(before if instruction else [*before, last]))),
-        _KEYS[-1]: "",
+        ANSWER_KEY: "",
     }
     if instruction:
         line["question_instruct"] = message_text(last)
-    if kind == DecisionKind.COMPLETION:
-        return line, {}
-    indexes = sorted(map(int, record["step_labels"]))
-    letters = {str(index): letter for index, letter in zip(indexes, ascii_uppercase, strict=False)}
-    line["tool_set"] = "\n".join(f"({at}) {json_text(tool)}" for at, tool in enumerate(record["tools"], 1))
-    line["choices"] = "\n".join(
-        f"({letter}) {_action(record['messages'][int(index)])}" for index, letter in letters.items()
-    )
-    return line, letters
+    if asked.options:
+        line["tool_set"] = "\n".join(
+            f"({at}) {json_text(tool)}" for at, tool in enumerate(record["tools"], 1)
+        )
+        line["choices"] = "\n".join(f"({option.letter}) {option.text}" for option in asked.options)
+    return line
 
 
 def _steps(history: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -80,26 +68,11 @@ def _steps(history: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         if message.get("role") in RESPONSES:
             if step is not None:
                 yield step
-            step = {**_planned(message), "observation": ""}
+            step = {**planned(message), "observation": ""}
         elif step is not None:
             step["observation"] = "\n".join(filter(None, (step["observation"], message_text(message))))
     if step is not None:
         yield step
-
-
-def _planned(message: Mapping[str, Any]) -> dict[str, Any]:
-    (read,) = normalise([message])
-    calls = [
-        {"name": call.name, "args": call.arguments if call.parsed else call.arguments_raw}
-        for call in read.tool_calls
-    ]
-    return {"planning": read.content, "execution": calls[0] if len(calls) == 1 else calls}
-
-
-def _action(message: Mapping[str, Any]) -> str:
-    """An option as text: what it says, or as JSON what it plans and calls."""
-    planned = _planned(message)
-    return json_text(planned) if planned["execution"] else message_text(message)
 
 
 def _snippets(config: str, split: str) -> Iterator[tuple[str, str]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
+
+from annotation.core.jsonio.plain_text import json_text
 
 Row = dict[str, Any]
 
@@ -100,14 +101,4 @@ def well_formed(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         return text.translate(_LONE)
-    return text
-
-
-def json_text(value: Any) -> str:
-    """`value` as JSON that UTF-8 can hold: a value with lone surrogates is escaped to ASCII."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), check_circular=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, ensure_ascii=True, separators=(",", ":"), check_circular=False)
     return text

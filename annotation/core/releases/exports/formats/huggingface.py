@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
+from annotation.core.jsonio.plain_text import json_text
 from annotation.core.kinds import Feature
 
 from .base import LABELS, ExportFormat, ExportOptions, ExportTable, dataset_snippets, load_snippet
@@ -23,7 +24,6 @@ from .columns import (
     Cells,
     ExportColumn,
     Row,
-    json_text,
 )
 from .pairs import PAIR_COLUMNS, pair_rows, pair_snippets
 from .protocols import step_values

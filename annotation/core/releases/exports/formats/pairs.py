@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
+from annotation.core.jsonio.plain_text import json_text
 from annotation.core.kinds import Feature
 from annotation.core.trajectories.messages import as_in_chat, normalise
 from annotation.core.trajectories.trajectory import step_indexes
 
 from ..split import TRAIN
 from .base import ExportFormat, ExportOptions, ExportTable, dataset_snippets, load_snippet
-from .columns import OTHER, RECORD_ID, SUBSET, TASK_KEY, TOOLS, CellKind, Cells, ExportColumn, Row, json_text
+from .columns import OTHER, RECORD_ID, SUBSET, TASK_KEY, TOOLS, CellKind, Cells, ExportColumn, Row
 
 _TASK: Final = ExportColumn("task", CellKind.TEXT, "the task; its pairs belong together")
 QUESTION: Final = ExportColumn("question", CellKind.TEXT, "what was asked")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from annotation.core.i18n import translatable
+from annotation.core.jsonio.plain_text import json_text
 from annotation.core.kinds import Feature
 from annotation.core.trajectories.messages import RESULT_ROLES, Message, message_text, normalise
 
@@ -40,7 +41,6 @@ from .columns import (
     Cells,
     ExportColumn,
     Row,
-    json_text,
     well_formed,
 )
 from .protocols import step_values
