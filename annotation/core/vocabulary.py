@@ -37,11 +37,13 @@ class AssignmentState(StrEnum):
 
 
 class ExpiryReason(StrEnum):
-    """The reason why an assignment expired: its annotator left, an admin took it back, or it was not used."""
+    """The reason why an assignment expired: its annotator left, an admin took it back, it was not used, or
+    what it was to label was replaced by other content, which ends submitted labels too."""
 
     LEFT = "left"
     TAKEN_BACK = "taken_back"
     UNUSED = "unused"
+    REPLACED = "replaced"
 
 
 class TrajectoryState(StrEnum):

@@ -28,7 +28,8 @@ ASSIGNMENT: Final[Mapping[AssignmentState, frozenset[AssignmentState]]] = {
     AssignmentState.OPEN: frozenset(
         {AssignmentState.SUBMITTED, AssignmentState.RETURNED, AssignmentState.EXPIRED}
     ),
-    AssignmentState.SUBMITTED: frozenset({AssignmentState.OPEN}),
+    # expired: what was labelled has been replaced
+    AssignmentState.SUBMITTED: frozenset({AssignmentState.OPEN, AssignmentState.EXPIRED}),
     # returned and expired keep their draft and have lost their slot: going back to open needs a free one
     AssignmentState.RETURNED: frozenset({AssignmentState.OPEN}),
     AssignmentState.EXPIRED: frozenset({AssignmentState.OPEN}),

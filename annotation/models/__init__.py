@@ -15,7 +15,17 @@ from .consensus import (
     all_places_free,
 )
 from .corrections import ACTIVE_CORRECTIONS, Correction
-from .data import DERIVED, ImportFile, Step, Tag, Task, Trajectory, TrajectoryContent, TrajectoryTag
+from .data import (
+    DERIVED,
+    EDITED_FORMAT,
+    ImportFile,
+    Step,
+    Tag,
+    Task,
+    Trajectory,
+    TrajectoryContent,
+    TrajectoryTag,
+)
 from .discussion import Comment, Discussion, Revision, ThreadRead
 from .examples import Example
 from .experiment import Allocation, InterimAnalysis
@@ -71,6 +81,7 @@ __all__ = [
     "ACTIVE_CORRECTIONS",
     "ACTIVE_STATES",
     "DERIVED",
+    "EDITED_FORMAT",
     "MAX_ANNOTATORS",
     "MAX_CLAIMS",
     "MAX_CLAIM_DAYS",

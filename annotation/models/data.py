@@ -19,6 +19,8 @@ from .projects import Project, Subset
 MAX_TAG = 40
 DERIVED = "derived"
 """The option of an import that names the release that it is derived from."""
+EDITED_FORMAT = "edited"
+"""The format of what no file has brought: a record that somebody has edited here."""
 
 
 class ImportFile(JobFields):
@@ -36,7 +38,8 @@ class ImportFile(JobFields):
     where its records are looked for: empty for everywhere. `created_count` is its labelled trajectories.
 
     One that is derived from a release (`derived_from`) has no bytes under `stored_as`: its `sha256` is the
-    digest of the release, and its size that of the release's files.
+    digest of the release, and its size that of the release's files. Nor has one whose `format` is
+    EDITED_FORMAT: it brought one record, which was edited here, and lists of imports leave it out.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")

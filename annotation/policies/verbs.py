@@ -33,6 +33,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "trajectory.tag": (Role.ADMIN,),
     "adjudicate": (Role.ADJUDICATOR,),
     "disputes.view": (Role.ADJUDICATOR, Role.ADMIN),
+    "item.replace": (Role.ADJUDICATOR, Role.ADMIN),
     "correct": (Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN),
     "example.mark": (Role.ADJUDICATOR, Role.ADMIN),
     "discuss": (Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN),

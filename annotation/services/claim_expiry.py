@@ -64,18 +64,21 @@ def expire(
     reason: str = "",
     now: datetime | None = None,
 ) -> list[Assignment]:
-    """End open claims: the drafts stay, the slots are free; those that ended. For services that asked
-    permission.
+    """End open claims, and of a trajectory that is replaced submitted ones too: the drafts stay, the slots
+    are free; those that ended. For services that asked permission.
 
     `claims` come from `lock_claims`, in the transaction that this is part of.
     """
     now = now or timezone.now()
+    ends = [AssignmentState.OPEN]
+    if because is ExpiryReason.REPLACED:
+        ends.append(AssignmentState.SUBMITTED)
     ended = []
     for claim in claims:
         changed = {"slot": None, "returned_at": now, "warned_at": None}
         reasons = {"expiry_reason": because.value, "return_reason": text.escape(reason)}
         try:
-            advance(Assignment, claim.pk, AssignmentState.OPEN, AssignmentState.EXPIRED, **changed, **reasons)
+            advance(Assignment, claim.pk, ends, AssignmentState.EXPIRED, **changed, **reasons)
         except StaleState:
             continue
         ended.append(claim)

@@ -1,12 +1,13 @@
 """Note what people have seen: the first exposure counts, and is never taken back (docs/design.md, "Who may
 see what").
 
-Every exposure is written by `note`. What shows somebody another's judgement stands in
-services/noted_reads.py, services/label/reveal.py, services/adjudicate/claim_case.py and services/release
-(export, compare, public), and notes it before it shows it.
+Every exposure is written by `note`, and taken over by `carry_over` where an item is replaced. What shows
+somebody another's judgement stands in services/noted_reads.py, services/label/reveal.py,
+services/adjudicate/claim_case.py and services/release (export, compare, public), and notes it before it shows
+it.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 from django.db import transaction
@@ -76,6 +77,22 @@ def expose_all(*, user: User, trajectories: Iterable[int], kind: ExposureKind) -
     pks = list(trajectories)
     for start in range(0, len(pks), NOTED_AT_ONCE):
         note(user=user, kind=kind, seen=[(pk, None) for pk in pks[start : start + NOTED_AT_ONCE]])
+
+
+def carry_over(old: Trajectory, new: Trajectory, *, stays: Mapping[int, int]) -> None:
+    """Note of a trajectory that takes the place of another, and that nobody has labelled yet, who has seen
+    what of that: of the whole, and of the steps (pks) that stand in both. When they saw it stays."""
+    Exposure.objects.bulk_create(
+        Exposure(
+            user_id=row.user_id,
+            trajectory=new,
+            step_id=None if row.step_id is None else stays[row.step_id],
+            kind=row.kind,
+            created_at=row.created_at,
+        )
+        for row in Exposure.objects.filter(trajectory=old)
+        if row.step_id is None or row.step_id in stays
+    )
 
 
 def expose_suggestions(

@@ -172,6 +172,7 @@ def _misdealt(now: datetime) -> list[int]:
         state=RecheckState.WAITING.value,
         dealt_at__lt=now - DEALT_ANEW,
         audited__audit__state=LabelAuditState.RUNNING,
+        trajectory__live=True,
     )
     here = Membership.objects.filter(
         policy.SEES_LITTLE[RecheckKind.AUDIT],

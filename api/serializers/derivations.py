@@ -7,7 +7,7 @@ from rest_framework import serializers
 from annotation.core.bounds import MAX_INT
 from annotation.core.decisions.questions import LANGUAGES
 from annotation.core.decisions.recipes import Recipe
-from annotation.importers.decisions.tristep_decision import MAX_OPTIONS
+from annotation.core.decisions.record import MAX_OPTIONS
 
 from .base import Input, Output, Query, Whole
 

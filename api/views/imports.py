@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from annotation.core.label_files import MAX_REQUEST
 from annotation.importers.options import ReadOptions
-from annotation.models import ImportFile, Project, User
+from annotation.models import EDITED_FORMAT, ImportFile, Project, User
 from annotation.policies import require, visible
 from annotation.services import ingest, label, suggest
 
@@ -64,7 +64,7 @@ class Imports(ProjectView):
         """The imports of a project, the newest first. For admins."""
         project = self.project()
         require(self.user, "import", project)
-        rows = visible(self.user, ImportFile.objects.filter(project=project))
+        rows = visible(self.user, ImportFile.objects.filter(project=project).exclude(format=EDITED_FORMAT))
         return self.page(rows.select_related("subset").defer("errors"), shapes.Import)
 
     @extend_schema(

@@ -12,7 +12,7 @@ from django.utils.translation import pgettext_lazy
 from annotation.core.bounds import MAX_INT
 from annotation.core.decisions.questions import LANGUAGES
 from annotation.core.decisions.recipes import Recipe
-from annotation.importers.decisions.tristep_decision import MAX_OPTIONS
+from annotation.core.decisions.record import MAX_OPTIONS
 
 RECIPES = (
     (Recipe.SHARED.value, _("Where runs part: the actions at a history that several runs have")),

@@ -60,6 +60,7 @@ AUDIT_SENTENCES = {
     "invitation.create": gettext_lazy("created an invitation"),
     "invitation.renew": gettext_lazy("made a new link for an invitation"),
     "invitation.revoke": gettext_lazy("revoked an invitation"),
+    "item.replace": gettext_lazy("replaced an item by one with other options"),
     "judge.change": gettext_lazy("changed a judge"),
     "judge.create": gettext_lazy("created a judge"),
     "judge.train": gettext_lazy("trained a baseline"),

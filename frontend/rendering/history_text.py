@@ -48,6 +48,7 @@ REASONS: Final = {
     ExpiryReason.LEFT: gettext_lazy("left the project"),
     ExpiryReason.TAKEN_BACK: gettext_lazy("taken back by an admin"),
     ExpiryReason.UNUSED: gettext_lazy("not used for too long"),
+    ExpiryReason.REPLACED: gettext_lazy("replaced by other content"),
 }
 MARKS: Final = {
     "needs_discussion": gettext_lazy("needs discussion"),

@@ -226,6 +226,7 @@ def expiry_text(reason: str) -> str:
         ExpiryReason.LEFT: gettext("You were not an annotator here for a while."),
         ExpiryReason.TAKEN_BACK: gettext("An admin took it back."),
         ExpiryReason.UNUSED: gettext("It was not used for too long."),
+        ExpiryReason.REPLACED: gettext("It was replaced by other content, which is labelled anew."),
     }
     return texts[ExpiryReason(reason)]
 

@@ -26,6 +26,7 @@ from .equality import history_digest, message_digest
 KEY: Final = "key"
 CONTRADICTORY: Final = "contradictory"
 UNKNOWN_MODEL: Final = "unknown"
+MAX_OPTIONS: Final = 64
 
 _SHOWN: Final = ("content", "reasoning_content", "refusal")
 

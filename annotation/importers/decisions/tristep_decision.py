@@ -9,7 +9,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
-from annotation.core.decisions.record import Asked, Decision, Option, OptionOrigin, shown_message
+from annotation.core.decisions.record import (
+    MAX_OPTIONS,
+    Asked,
+    Decision,
+    Option,
+    OptionOrigin,
+    shown_message,
+)
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.jsonio.json_layout import json_head
@@ -29,7 +36,6 @@ _ORIGINS: Final = frozenset(OptionOrigin)
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _KINDS: Final = frozenset(DecisionKind)
 _ABILITIES: Final = frozenset({*Ability, ""})
-MAX_OPTIONS: Final = 64
 
 
 class TristepDecision:

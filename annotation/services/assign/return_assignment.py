@@ -26,6 +26,9 @@ from .claiming import has_seen_labels, keep_limit
 from .slots import take_slot
 
 MAX_REASON = 2_000
+REPLACED = translatable(
+    "This was replaced by other content, which is labelled anew: it comes to you as any other does."
+)
 
 
 @transaction.atomic
@@ -89,12 +92,15 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
     """Take up a returned trajectory again, draft included, if a slot is still free.
 
     Raises Denied to whoever has seen others' labels of it meanwhile (an admin may have), Conflict (code
-    "claim_limit") to whoever holds as many as they may.
+    "claim_limit") to whoever holds as many as they may, StaleState when no slot is free, or when it was
+    replaced.
     """
     require(claim_expiry.hold(actor), "label", assignment)
     current = Assignment.stored.select_for_update(no_key=True).filter(pk=assignment.pk).first()
     if current is None:
         raise NotFound(translatable("There is no such assignment."))
+    if not current.trajectory.live:
+        raise StaleState(REPLACED, code="replaced")
     if has_seen_labels(actor, current.trajectory):
         raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
     keep_limit(actor, current.project)

@@ -9,14 +9,14 @@ from typing import Any, Final
 from annotation.core.decisions.derive import Derivation
 from annotation.core.decisions.questions import OPTIONS, QuestionDerivation, QuestionOptions
 from annotation.core.decisions.recipes import COUNTS, TOO_FEW_LEFT, Recipe
-from annotation.core.decisions.record import Decision, decision_draft
+from annotation.core.decisions.record import MAX_OPTIONS, Decision, decision_draft
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import sha256_hex
 from annotation.core.text import escape
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.importers import ReadContext
-from annotation.importers.decisions.tristep_decision import MAX_OPTIONS, TristepDecision
+from annotation.importers.decisions.tristep_decision import TristepDecision
 from annotation.models import ImportFile, Membership, Project, Release, ReleaseRecord
 
 from ..release.export_dataset import damaged

@@ -8,9 +8,9 @@ from typing import Any, Final
 from annotation.core.bounds import MAX_INT
 from annotation.core.decisions.questions import LANGUAGES, QUESTIONS
 from annotation.core.decisions.recipes import Recipe
+from annotation.core.decisions.record import MAX_OPTIONS
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.importers.decisions.tristep_decision import MAX_OPTIONS
 from annotation.models import ImportFile
 
 _OF_QUESTIONS: Final = ("fewer", "successful", "language")

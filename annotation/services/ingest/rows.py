@@ -14,8 +14,18 @@ from annotation.core.rechecks import sampling
 from annotation.core.text import escape
 from annotation.core.trajectories.conversation_turns import turns_stand_alone
 from annotation.core.trajectories.trajectory import TrajectoryDraft, content_json
+from annotation.core.vocabulary import ImportState
 from annotation.importers import RecordError
-from annotation.models import Assignment, ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
+from annotation.models import (
+    EDITED_FORMAT,
+    Assignment,
+    ImportFile,
+    Step,
+    Subset,
+    Task,
+    Trajectory,
+    TrajectoryContent,
+)
 
 from ..bulk import insert
 from . import lease
@@ -85,13 +95,13 @@ def write_batch(
     """
     fresh, errors = _sort_out(source, batch, tally)
     if fresh and not errors:
-        packed = _pack(fresh)
+        packed = pack(fresh)
         with transaction.atomic():
             lease.renew(source, done)
             # Batches and sweeps of one subset take turns, so that no task is swept that a batch is about to
             # use.
             Subset.objects.select_for_update(no_key=True).get(pk=source.target.pk)
-            _insert(source, fresh, packed, tally)
+            insert_prepared(source, fresh, packed, tally)
     return errors
 
 
@@ -107,7 +117,7 @@ def _sort_out(
         if before is None:
             fresh.append(item)
             tally.created += 1
-        elif before.content_digest == item.digest:
+        elif before.content_digest == item.digest or _was_edited(source, item, before):
             tally.unchanged += 1
         else:
             refusal = _refusal(source, item, before)
@@ -122,7 +132,17 @@ def _sort_out(
     return fresh, errors
 
 
-def _pack(fresh: Sequence[PreparedDraft]) -> list[tuple[bytes, bytes]]:
+def _was_edited(source: ImportFile, item: PreparedDraft, before: Trajectory) -> bool:
+    """Whether a record is what somebody has edited here since: the same file again changes nothing."""
+    if source.replace or before.source.format != EDITED_FORMAT:
+        return False
+    earlier = Trajectory.objects.filter(
+        subset=source.target.pk, record_id=item.record_id, live=False, content_digest=item.digest
+    )
+    return earlier.filter(source__state=ImportState.PUBLISHED).exists()
+
+
+def pack(fresh: Sequence[PreparedDraft]) -> list[tuple[bytes, bytes]]:
     """Content and raw bytes of each record, compressed."""
     with ThreadPoolExecutor(PACKERS) as pool:
         return list(pool.map(_packed, fresh))
@@ -135,7 +155,8 @@ def _packed(item: PreparedDraft) -> tuple[bytes, bytes]:
 def _live(source: ImportFile, batch: Sequence[PreparedDraft]) -> dict[str, Trajectory]:
     rows = Trajectory.objects.filter(
         subset=source.target.pk, live=True, record_id__in=[item.record_id for item in batch]
-    ).only("pk", "record_id", "content_digest")
+    ).select_related("source")
+    rows = rows.only("pk", "record_id", "content_digest", "source__format")
     return {row.record_id: row for row in rows}
 
 
@@ -155,12 +176,13 @@ def _refusal(source: ImportFile, item: PreparedDraft, before: Trajectory) -> Rec
     return RecordError(file=source.filename, line=item.draft.line, field="record_id", reason=reason)
 
 
-def _insert(
+def insert_prepared(
     source: ImportFile,
     fresh: Sequence[PreparedDraft],
     packed: Sequence[tuple[bytes, bytes]],
     tally: ImportTally,
 ) -> None:
+    """Insert records and all that belongs to them, none of them live yet; `packed` is what `pack` makes."""
     tasks = _tasks(source, fresh)
     steps = [_steps(item.draft) for item in fresh]
     rows = []

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.core.vocabulary import AssignmentState, NoticeKind, Voice
+from annotation.core.vocabulary import AssignmentState, ExpiryReason, NoticeKind, Voice
 from annotation.models import Notice
 from annotation.policies.rechecks import closed
 from annotation.reports.cases import notices as report
@@ -58,6 +58,8 @@ NOTICE_SENTENCES: Final = {
 def _sentence(row: Any, speaker: Speaker | None) -> str:
     """The sentence of a notice: who did what to which step, where it tells of that."""
     kind = NoticeKind(row.kind)
+    if kind is NoticeKind.CLAIM_ENDED and row.assignment.expiry_reason == ExpiryReason.REPLACED:
+        return _("An item of yours was replaced by other content; your labels of it have ended.")
     if speaker is None or kind not in STEP_SENTENCES:
         return str(NOTICE_SENTENCES[kind])
     if speaker.name:

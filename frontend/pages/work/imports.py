@@ -23,7 +23,7 @@ from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.label_files import LABEL_FORMAT
 from annotation.core.vocabulary import ImportState
 from annotation.language import translated
-from annotation.models import ImportFile, User
+from annotation.models import EDITED_FORMAT, ImportFile, User
 from annotation.services import ingest, suggest
 from frontend.forms.imports import ImportForm
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, paginate, receives_files
@@ -43,8 +43,8 @@ SHOWN_REFUSALS = 20
 
 def rows(opened: ProjectPage) -> Any:
     """The imports of a project, of either kind, with what lists show."""
-    found = ImportFile.objects.filter(project=opened.project).select_related("subset", "created_by")
-    return policies.visible(opened.user, found)
+    found = ImportFile.objects.filter(project=opened.project).exclude(format=EDITED_FORMAT)
+    return policies.visible(opened.user, found.select_related("subset", "created_by"))
 
 
 def state_column() -> Column:

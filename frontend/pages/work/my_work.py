@@ -99,6 +99,8 @@ def _columns(request: HttpRequest, tab: str) -> list[Column]:
         if tab == "open":
             return cells.button(_("Continue"), at("workbench", row.pk), of)
         if tab == "returned":
+            if not row.trajectory.live:
+                return ""
             return act(request, _("Resume"), at("resume", row.pk), of=of)
         again = act(request, _("Reopen"), at("assignment-reopen", row.pk), of=of) if row.reopenable else ""
         consensus = cells.button(_("Consensus"), at("own-consensus", row.pk), of)
