@@ -23,6 +23,7 @@ from django.utils import timezone, translation
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
+from annotation.core.baseline import forest
 from config.broker import Broker, BrokerMissing
 from tests import databases
 from tests.browser.server import Site, shared_site
@@ -156,6 +157,15 @@ def django_db_setup(
         yield
     with django_db_blocker.unblock():
         remove()
+
+
+@pytest.fixture(autouse=True)
+def few_trees(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Train few trees wherever figures are not the point: what holds of two hundred holds of these."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "published" not in request.keywords:
+            patch.setattr(forest, "TREES", 20)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from annotation.core.baseline import forest
 from annotation.models import SuggestionRun
 from annotation.services import assign
 from annotation.services.suggest import run_suggestions
@@ -21,9 +20,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(trans
 
 
 def test_baseline_is_added_trained_run_and_revealed(
-    cast: Cast, visit: Callable[..., Any], open_as: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    cast: Cast, visit: Callable[..., Any], open_as: Callable[..., Any]
 ) -> None:
-    monkeypatch.setattr(forest, "TREES", 20)
     with_error = make_resolved_tasks(cast)[-1]
     page = open_as("admin", "/p/bench/judges/")
     page.get_by_role("link", name="Add the baseline").click()

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.core.baseline import forest
 from annotation.core.baseline.evidence import Evidence
 from annotation.core.baseline.explanations import reason, sentence_for
 from annotation.core.baseline.features import FEATURES, run_features, step_features
@@ -26,12 +25,6 @@ from annotation.core.judging import JudgeInput
 
 TASKS, PER_TASK = 30, 8
 STEPS = 4
-
-
-@pytest.fixture(autouse=True)
-def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Train few trees: everything that must hold of two hundred holds of these."""
-    monkeypatch.setattr(forest, "TREES", 20)
 
 
 def crossed(

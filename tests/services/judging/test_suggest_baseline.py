@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotation.core.baseline import forest, training
+from annotation.core.baseline import training
 from annotation.core.baseline.features import step_features
 from annotation.core.judging import JudgeInput
 from annotation.core.vocabulary import SuggestionRunState
@@ -39,13 +39,6 @@ from tests.people import Cast
 pytestmark = pytest.mark.django_db
 State = SuggestionRunState
 PUBLISHED = Path(__file__).resolve().parents[4] / "shared" / "data" / "agentprocessbench" / "hotpotqa.jsonl"
-
-
-@pytest.fixture(autouse=True)
-def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few trees, where figures are not the point."""
-    if "published" not in request.keywords:
-        monkeypatch.setattr(forest, "TREES", 20)
 
 
 def make(cast: Cast, name: str = "Baseline") -> Judge:
@@ -176,7 +169,6 @@ def test_training_is_paused_keeps_its_lease_and_goes_on_later(
     assert (paused.state, paused.lease_until, paused.progress_done) == (State.PAUSED, None, 0)
     assert len(renewed) >= 30 and not JudgeAnswer.objects.exists()
     monkeypatch.undo()
-    monkeypatch.setattr(forest, "TREES", 20)
     suggest.resume_run(actor=OPERATOR, run=paused, enqueue=False)
     assert suggest.run_suggestions(run_id=begun.pk).state == State.FINISHED
 
