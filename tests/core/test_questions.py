@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from annotation.core.decisions.equality import act_digest
 from annotation.core.decisions.questions import QuestionDerivation, QuestionOptions
 from annotation.core.decisions.recipes import Recipe
 from annotation.core.decisions.record import Decision, Option, decision_draft
@@ -83,6 +84,18 @@ def test_next_step_offers_no_action_that_is_right_or_neutral_there_nor_the_key_a
     ]
     (item, *_), _ = derived(Recipe.NEXT_STEP, [good, *others], fewer=True)
     assert (texts(item, 1), texts(item, -1)) == (["a"], ["x"])
+
+
+def test_next_step_knows_the_other_actions_that_are_right_where_none_is_wrong() -> None:
+    good = record("good", ("a", 1), ("b", 1), ("c", 1))
+    (first, *_), _ = derived(
+        Recipe.NEXT_STEP, [good, record("other", ("b", 1)), record("neutral", ("N", 0))], fewer=True
+    )
+    assert (texts(first, 1), texts(first, -1)) == (["a"], ["c"])
+    known = sorted(act_digest({"role": "assistant", "content": text}) for text in ("b", "n"))
+    assert first.about["not_wrong"] == known
+    (alone, *_), _ = derived(Recipe.NEXT_STEP, [good], fewer=True)
+    assert "not_wrong" not in alone.about
 
 
 def test_questions_are_asked_of_clean_runs_unless_of_all_successful_ones() -> None:

@@ -9,11 +9,14 @@ an object or the text of one, or in which order its keys stand.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from ..jsonio.canonical import canonical_json
-from ..trajectories.messages import EARLIER, Message, normalise
+from ..jsonio.canonical import canonical_json, sha256_hex
+from ..trajectories.messages import EARLIER, Message, message_text, normalise
+
+_TAG: Final = re.compile(r"</?[A-Za-z_][\w-]*>")
 
 
 def history_digest(question: str, tools: Sequence[Any], messages: Sequence[Mapping[str, Any]]) -> bytes:
@@ -41,3 +44,15 @@ def message_digest(message: Message) -> bytes:
         for call in message.tool_calls
     ]
     return hashlib.sha256(canonical_json([role, texts, calls])).digest()
+
+
+def act_digest(message: Mapping[str, Any]) -> str:
+    """The SHA-256 of what a response does, whatever it says of it: its calls, in any order; without a call
+    its text, without thoughts, tags, and the case of letters."""
+    (read,) = normalise([message])
+    calls = [
+        canonical_json([call.name, call.arguments if call.parsed else call.arguments_raw]).hex()
+        for call in read.tool_calls
+    ]
+    text = _TAG.sub(" ", message_text(message) or read.content).casefold()
+    return sha256_hex(canonical_json(sorted(calls) if calls else " ".join(text.split())))

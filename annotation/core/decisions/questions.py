@@ -18,6 +18,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +28,8 @@ from ..releases.exports.formats.protocols import INDEPENDENT, step_values
 from ..trajectories.messages import RESPONSES, Message, as_in_chat, message_text, normalise
 from ..vocabulary import Ability, DecisionKind
 from .derive import ReleaseRecord, columns_of
-from .equality import history_digests, message_digest
+from .distractors import NOT_WRONG
+from .equality import act_digest, history_digests, message_digest
 from .recipes import DerivedCounts, Recipe
 from .record import Asked, Decision, Option, OptionOrigin, shown_message
 
@@ -64,13 +66,17 @@ class QuestionOptions:
     language: str = LANGUAGES[0]
 
 
+_Place = tuple[int, int]
+"""A step by the number of its record and its message index."""
+
+
 @dataclass(slots=True)
 class _Actions:
-    """The actions at a history by 64 bits of their digest: the wrong ones, with where each was done, and
+    """The actions at a history by 64 bits of their digest, with where each was done: the wrong ones, and
     those labelled 0 or +1."""
 
     wrong: dict[int, tuple[int, int]] = field(default_factory=dict)
-    fine: set[int] = field(default_factory=set)
+    fine: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
 class QuestionDerivation:
@@ -129,7 +135,7 @@ class QuestionDerivation:
     # ── A choice among actions ────────────
     def _next_steps(self) -> Iterator[Decision]:
         at_history = self._actions()
-        messages = self._messages({place for found in at_history.values() for place in found.wrong.values()})
+        messages, digests = self._done_at(at_history.values())
         others = self._options.options - 1
         for record in self._records():
             if not self._asked_of(record):
@@ -173,40 +179,53 @@ class QuestionDerivation:
                     OptionOrigin.STEP,
                     _source(record, message.index),
                 )
-                yield self._question(record, record["messages"][: message.index], [key, *wrong[:others]])
+                fine = {digests[place] for what, place in known.fine.items() if what != action}
+                yield self._question(
+                    record,
+                    record["messages"][: message.index],
+                    [key, *wrong[:others]],
+                    about={NOT_WRONG: sorted(fine)} if fine else {},
+                )
 
     def _actions(self) -> dict[int, _Actions]:
-        """The actions at each history at which one is wrong, for itself and whoever did it, and one is
-        not."""
+        """The actions at each history at which there are several: those labelled 0 or +1 by whoever did them,
+        and those that are wrong, for themselves and whoever did them, beside one that is not."""
         columns = columns_of(self._read(), {})
         kinds = {"history": np.uint64, "action": np.uint64, "label": np.int8}
         history, action, label = (
             np.frombuffer(getattr(columns, name), dtype=kind) for name, kind in kinds.items()
         )
-        shared = np.isin(history, history[label == -1])
+        different = np.unique(np.column_stack([history, action]), axis=0)[:, 0]
+        several, counted = np.unique(different, return_counts=True)
+        shared = np.isin(history, several[counted > 1])
         found: dict[int, _Actions] = defaultdict(_Actions)
         for row in np.flatnonzero(shared & ((label == 0) | (label == 1))).tolist():
-            found[int(history[row])].fine.add(int(action[row]))
+            place = (columns.run[row], columns.step[row])
+            found[int(history[row])].fine.setdefault(int(action[row]), place)
         for row in np.flatnonzero(shared & (label == -1)).tolist():
             known, what = found[int(history[row])], int(action[row])
             if known.fine and what not in known.fine:
                 known.wrong.setdefault(what, (columns.run[row], columns.step[row]))
         return found
 
-    def _messages(
-        self, places: set[tuple[int, int]]
-    ) -> dict[tuple[int, int], tuple[dict[str, Any], Mapping[str, Any]]]:
-        """The actions at these places (number of the record, message index), and the source of each."""
-        wanted: dict[int, list[int]] = defaultdict(list)
-        for run, step in places:
-            wanted[run].append(step)
-        if not wanted:
-            return {}
-        return {
-            (run, step): (shown_message(record["messages"][step]), _source(record, step))
-            for run, record in enumerate(self._read())
-            for step in wanted.get(run, ())
-        }
+    def _done_at(
+        self, actions: Iterable[_Actions]
+    ) -> tuple[dict[_Place, tuple[dict[str, Any], Mapping[str, Any]]], dict[_Place, str]]:
+        """By place the wrong actions, with the source of each; and the digests (`act_digest`) of others."""
+        wrong: dict[int, list[int]] = defaultdict(list)
+        fine: dict[int, list[int]] = defaultdict(list)
+        for known in actions:
+            for places, wanted in ((known.wrong, wrong), (known.fine, fine)):
+                for run, step in places.values():
+                    wanted[run].append(step)
+        messages: dict[_Place, tuple[dict[str, Any], Mapping[str, Any]]] = {}
+        digests: dict[_Place, str] = {}
+        for run, record in enumerate(self._read()) if wrong or fine else ():
+            for step in wrong.get(run, ()):
+                messages[run, step] = shown_message(record["messages"][step]), _source(record, step)
+            for step in fine.get(run, ()):
+                digests[run, step] = act_digest(record["messages"][step])
+        return messages, digests
 
     def _by_chance(self, history: int, actions: set[int]) -> list[int]:
         def chance(what: int) -> bytes:
@@ -276,6 +295,7 @@ class QuestionDerivation:
         history: list[dict[str, Any]],
         options: list[Option],
         identity: str = "",
+        about: Mapping[str, Any] = MappingProxyType({}),
     ) -> Decision:
         asked = _ABILITIES[self._recipe]
         return Decision(
@@ -285,7 +305,12 @@ class QuestionDerivation:
             options=options,
             task_key=record.get("task_key") or sha256_hex(str(record["record_id"]).encode()),
             data_source=record.get("data_source") or "",
-            about={"recipe": str(self._recipe), "subset": record["subset"], "record_id": record["record_id"]},
+            about={
+                "recipe": str(self._recipe),
+                "subset": record["subset"],
+                "record_id": record["record_id"],
+                **about,
+            },
             asked=Asked(asked.kind, asked.ability, self._options.language),
             identity=identity,
         )
