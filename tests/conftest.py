@@ -33,7 +33,7 @@ from tests.shared import locked
 pytest_plugins = [
     *("tests.chromium", "tests.fixtures.shared_rows", "tests.people"),
     *("tests.fixtures.judges", "tests.fixtures.uploads", "tests.fixtures.agreement", "tests.fixtures.queue"),
-    *("tests.fixtures.resolved_tasks", "tests.fixtures.derivations"),
+    *("tests.fixtures.resolved_tasks", "tests.fixtures.derivations", "tests.fixtures.distractors"),
 ]
 
 # A busy machine is not a finding: properties are about values, bench/ is about time.

@@ -101,6 +101,8 @@ async def said(call: Any, reply: Writer, content: Any, finish_reason: str = "sto
 
 def good(server: Any, call: Any) -> str:
     """The right answer, as JSON."""
+    if call.kinds:
+        return json.dumps(server.written_for(call))
     labels = server.labels_for(call)
     return json.dumps(actions(labels) if call.actions else judgement(labels))
 

@@ -28,6 +28,7 @@ from typing import Any, Self
 from tests.judge_misbehaviours import ALL, Writer, ok
 
 LABELS = Callable[[str, Sequence[Any]], dict[Any, Any]]
+ACTIONS = Callable[["Call"], Any]
 _ACTION = re.compile(r"^<<<(\w{8}) action \d+>>>\n(.*?)\n<<<\1 end>>>$", re.MULTILINE | re.DOTALL)
 
 
@@ -43,6 +44,8 @@ class Call:
     headers: dict[str, str]
     actions: tuple[str, ...] = ()
     """The texts of a decision's options, in the order in which they are shown; `steps` numbers them."""
+    kinds: tuple[str, ...] = ()
+    """Of a call for distractors, the kinds of them that are asked for."""
 
 
 @dataclass
@@ -62,6 +65,7 @@ class JudgeServer:
     _open: int = 0
     _scripts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _labels: dict[str, LABELS] = field(default_factory=dict)
+    _written: dict[str, ACTIONS] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -79,6 +83,16 @@ class JudgeServer:
         Of a decision it is (key, texts of the actions as they are shown) → labels by text.
         """
         self._labels[model] = labels
+
+    def write(self, model: str, actions: ACTIONS) -> None:
+        """Set the distractors by `model`: the call → its answer as JSON. Else it writes four answers."""
+        self._written[model] = actions
+
+    def written_for(self, call: Call) -> Any:
+        """The answer to a `call` for distractors."""
+        written = self._written.get(call.model)
+        texts = (f"Perhaps it is {call.key} {number}." for number in range(4))
+        return written(call) if written else {"actions": [{"text": text, "calls": []} for text in texts]}
 
     def labels_for(self, call: Call) -> dict[int, Any]:
         """The labels in the answer to `call`."""
@@ -170,13 +184,14 @@ class JudgeServer:
         user = body["messages"][-1]["content"]
         marked = re.search(r"\[\[id:([^\]]*)\]\]", user)
         key = marked.group(1) if marked else hashlib.sha256(user.encode()).hexdigest()[:16]
-        listed = re.findall(r"^(?:Step indexes|Actions): \[([0-9, ]*)\]$", user, re.MULTILINE)[-1]
-        steps = tuple(int(index) for index in listed.split(","))
+        name, listed = re.findall(r"^(Step indexes|Actions|Kinds): \[([\w, ]*)\]$", user, re.MULTILINE)[-1]
+        named = tuple(listed.split(", "))
+        kinds, steps = (named, ()) if name == "Kinds" else ((), tuple(int(index) for index in named))
         model = body["model"]
         self.calls[model, key] += 1
         kept = body if self.bodies else {}
         actions = tuple(text for _mark, text in _ACTION.findall(user))
-        call = Call(model, key, self.calls[model, key], steps, kept, headers, actions)
+        call = Call(model, key, self.calls[model, key], steps, kept, headers, actions, kinds)
         self.seen.append(call)
         return call
 

@@ -1,6 +1,7 @@
 """Imported data: import files, tasks, trajectories with their raw bytes and their tags, and steps."""
 
 import json
+import re
 import zlib
 from typing import Any
 
@@ -17,6 +18,12 @@ from .jobs import JobFields
 from .projects import Project, Subset
 
 MAX_TAG = 40
+BEGINNING = 2_048
+"""So many bytes of a content hold what it asks for, unless its source has a very long name."""
+_STRING = rb'"(?:[^"\\]|\\.)*+"'
+_HEAD = rb'\{"answer_text":(?:null|' + _STRING + rb'),"data_source":' + _STRING + rb","
+_ASKED = re.compile(_HEAD + rb'"decision":(\{[^{}]*\})')
+_ASKED_NOTHING = re.compile(_HEAD + rb'"hints"')
 DERIVED = "derived"
 """The option of an import that names the release that it is derived from."""
 EDITED_FORMAT = "edited"
@@ -246,6 +253,15 @@ class TrajectoryContent(models.Model):
         """The parsed record (core.trajectories.trajectory.TrajectoryDraft.content), texts as in the file."""
         record: dict[str, Any] = json.loads(zlib.decompress(bytes(self.content)))
         return record
+
+    def asked(self) -> dict[str, str] | None:
+        """What a question asks for (`decision` of `parsed`), None of what is none: read from the beginning of
+        the content alone, whose keys are in order."""
+        begin = zlib.decompressobj().decompress(bytes(self.content), BEGINNING)
+        if found := _ASKED.match(begin):
+            asked: dict[str, str] = json.loads(found[1])
+            return asked
+        return None if _ASKED_NOTHING.match(begin) else self.parsed().get("decision")
 
     def labels_of_source(self) -> tuple[SourceLabel, ...]:
         """The labels that stood in the file. For admins only: they tell a blind annotator what to think."""

@@ -31,6 +31,10 @@ class SuggestionRun(JobFields):
     until when a queued run's job need not be sent again, `not_before` when the judge's server wants to be
     asked again. `deaths` counts workers that died one after the other without storing an answer.
     `stop_reason` is one sentence for people. `progress_*` count items; costs are US dollars.
+
+    A run with `options` asks for no labels but for distractors, until each question has so many options;
+    `distractors` counts what came of it (services.suggest.distractors). Two of these in a project would pay
+    for the same questions, so that there is one at a time.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="runs")
@@ -49,6 +53,8 @@ class SuggestionRun(JobFields):
     labels_invalid = models.BigIntegerField(default=0)
     labels_extra = models.BigIntegerField(default=0)
     labels_order_dependent = models.BigIntegerField(default=0)
+    options = models.PositiveSmallIntegerField(null=True, blank=True)
+    distractors = models.JSONField(default=dict, blank=True)
     guideline_version = models.PositiveIntegerField(null=True, blank=True)
     deaths = models.PositiveSmallIntegerField(default=0)
     stop_reason = models.TextField(blank=True)
@@ -66,6 +72,14 @@ class SuggestionRun(JobFields):
         constraints = (
             models.UniqueConstraint(
                 fields=("judge",), condition=Q(state__in=UNFINISHED_RUNS), name="suggestion_run_one_at_a_time"
+            ),
+            models.UniqueConstraint(
+                fields=("project",),
+                condition=Q(state__in=UNFINISHED_RUNS, options__isnull=False),
+                name="suggestion_run_writes_one_at_a_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(options__isnull=True) | Q(options__gte=2), name="suggestion_run_options_several"
             ),
             models.CheckConstraint(
                 condition=Q(state__in=[state.value for state in SuggestionRunState]),

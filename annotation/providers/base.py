@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Literal, Protocol
 
 from annotation.core.judging import CostEstimate, JudgeInput, ParsedAnswer, Usage
+from annotation.core.judging.distractors import Writing
 
 
 class FailureKind(StrEnum):
@@ -49,11 +50,13 @@ class Request:
     """One trajectory to be judged. `reference` names it in logs (a primary key); it is not sent.
 
     `earlier`: labels that the judge has given to some of its steps before, which are not asked about again.
+    `writing`: it is asked for distractors instead.
     """
 
     material: JudgeInput
     reference: str = ""
     earlier: Mapping[int, int] = field(default_factory=dict)
+    writing: Writing | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +78,8 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A usable answer: at least one step has a label (`judgement.unusable` is `None`).
+    """A usable answer: at least one step has a label, or there is an action where distractors were asked for
+    (`judgement.unusable` is `None`).
 
     `judgement` is about the steps that were asked about. `rest`: why a label or the outcome is missing, when
     another call may bring it.

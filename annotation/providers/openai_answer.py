@@ -113,13 +113,14 @@ class Answers:
         return replace(failure, judgement=judgement, usage=choice.usage, cost=charged)
 
     def _clean(self, judgement: ParsedAnswer) -> ParsedAnswer:
-        """Reasons and findings without the key, in case the model's JSON spelled it in escapes."""
+        """Reasons, findings and actions without the key, in case the model's JSON spelled it in escapes."""
         redact = self._redact.text
         return replace(
             judgement,
             reasons={index: redact(reason) for index, reason in judgement.reasons.items()},
             outcome_reason=redact(judgement.outcome_reason),
             problems=tuple(replace(it, found=redact(it.found)) for it in judgement.problems),
+            proposals=tuple(it and it.mapped(redact) for it in judgement.proposals),
         )
 
 

@@ -14,6 +14,7 @@ from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.judging import CostEstimate, Prompt, TooLong, build
 from annotation.core.judging.addresses import normalised
+from annotation.core.judging.distractors import build_distractors, expected_distractors
 from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.prompt_parts import expected, plan
 from annotation.core.judging.prompts import in_both_orders, template
@@ -139,6 +140,8 @@ class OpenAICompatible:
 
     def estimate(self, request: Request) -> CostEstimate:
         """Tokens and cost of the calls about one trajectory, on the high side; none when it is too long."""
+        if request.writing is not None:
+            return expected_distractors(self._settings, request.material, request.writing)[0]
         steps = request.material.open_steps(request.earlier)
         return expected(self._settings, request.material, steps=steps)[0]
 
@@ -146,6 +149,14 @@ class OpenAICompatible:
         """Ask, in parts where one answer cannot hold all labels, until every step has one; about a decision
         in both orders."""
         settings, material, server = self._settings, request.material, self._dialect.limit
+        if request.writing is not None:
+            try:
+                prompt = build_distractors(
+                    material, request.writing, settings.context_tokens - settings.answer_limit
+                )
+            except TooLong as error:
+                return _too_long(error)
+            return self._ask(prompt, settings.answer_limit)
         steps = material.open_steps(request.earlier)
         try:
             planned = plan(settings, material, steps=steps, server_limit=server)

@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
+from annotation.core.decisions.record import MAX_OPTIONS
 from annotation.core.vocabulary import SuggestionRunState, TrajectoryState
 from annotation.reports.judging import runs as reports
 
@@ -47,6 +48,17 @@ class Selection(Input):
         allow_blank=True,
         max_length=40,
         help_text="The version of a release: what it holds. At the end the judge is scored on it.",
+    )
+
+    options = Whole(
+        required=False,
+        allow_null=True,
+        min_value=2,
+        max_value=MAX_OPTIONS,
+        help_text=(
+            "Write distractors instead of labels, until each question has so many options: for choices of an "
+            "action with a known key that nobody has begun to label. By subset and limit only."
+        ),
     )
 
 
@@ -96,13 +108,26 @@ class RunFilter(Query):
     judge = serializers.IntegerField(required=False, min_value=1, max_value=MAX_BIGINT)
 
 
+class Written(Output):
+    """What came of a run that asks for distractors: options `added`, actions `refused` by reason, questions
+    still `short` after an answer, and those begun or replaced by others before they got any (`changed`)."""
+
+    added = serializers.IntegerField()
+    refused = serializers.DictField(child=serializers.IntegerField())
+    short = serializers.IntegerField()
+    changed = serializers.IntegerField()
+
+
 class Run(Output):
-    """One judge over many trajectories. `cost_estimated`: the server did not count all tokens, so we did."""
+    """One judge over many trajectories. `cost_estimated`: the server did not count all tokens, so we did;
+    `options`: it writes distractors until each question has so many (`distractors`); null for labels."""
 
     id = serializers.IntegerField()
     judge = RunJudge()
     state = serializers.ChoiceField(choices=RUN_STATES)
     selection = serializers.DictField()
+    options = serializers.IntegerField(allow_null=True)
+    distractors = serializers.SerializerMethodField()
     budget = Money(allow_null=True)
     cost = Money()
     cost_estimated = serializers.BooleanField()
@@ -119,6 +144,12 @@ class Run(Output):
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
+
+    @extend_schema_field(Written(allow_null=True))
+    def get_distractors(self, row: Any) -> dict[str, Any] | None:
+        """Null of a run that asks for labels."""
+        written = reports.written(row)
+        return None if written is None else dict(Written(written).data)
 
 
 class FailureKind(Output):

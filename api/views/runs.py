@@ -21,11 +21,12 @@ from ..serializers import runs as shapes
 from .base import ProjectView, View, fetch
 
 
-def _chosen(view: View, project: Project, body: dict[str, Any]) -> tuple[Judge, RunSelection]:
-    """The judge and the selection of a request; a judge of another project is not there."""
+def _chosen(view: View, project: Project, body: dict[str, Any]) -> dict[str, Any]:
+    """The judge, the selection and the options of a request; a judge of another project is not there."""
     judge = fetch(view.user, Judge.objects.filter(project=project), pk=body.pop("judge"))
+    options = body.pop("options", None)
     body = {name: value for name, value in body.items() if name != "budget" and value is not None}
-    return judge, RunSelection.of(body)
+    return {"judge": judge, "selection": RunSelection.of(body), "options": options}
 
 
 class Runs(ProjectView):
@@ -45,13 +46,14 @@ class Runs(ProjectView):
 
     @extend_schema(summary="Start a run", request=shapes.NewRun, responses={201: shapes.Run})
     def post(self, request: Request, slug: str) -> Response:
-        """Have a judge look at what it has no suggestion for yet, in the background. A judge has one
-        unfinished run at a time. For admins."""
+        """Have a judge look at what it has no suggestion for yet, or write distractors for questions that
+        have too few options, in the background. A judge has one unfinished run at a time, and a project one
+        that writes distractors. For admins."""
         project = self.project()
         require(self.user, "suggest", project)
         body = self.parsed(shapes.NewRun)
-        judge, selection = _chosen(self, project, body)
-        run = suggest.start_run(actor=self.user, judge=judge, selection=selection, budget=body.get("budget"))
+        budget = body.get("budget")
+        run = suggest.start_run(actor=self.user, budget=budget, **_chosen(self, project, body))
         where = reverse("api:run", args=[run.pk])
         return Response(shapes.Run(run).data, status=status.HTTP_201_CREATED, headers={"Location": where})
 
@@ -67,8 +69,8 @@ class Estimate(ProjectView):
         """Tokens and cost of a run, without asking anybody and without starting it. For admins."""
         project = self.project()
         require(self.user, "suggest", project)
-        judge, selection = _chosen(self, project, self.parsed(shapes.Selection))
-        estimate = estimates.estimate(viewer=self.user, judge=judge, selection=selection)
+        chosen = _chosen(self, project, self.parsed(shapes.Selection))
+        estimate = estimates.estimate(viewer=self.user, **chosen)
         return Response(shapes.Estimate(estimate).data)
 
 

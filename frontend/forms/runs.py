@@ -10,6 +10,8 @@ from django.utils.functional import lazystr
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.bounds import MAX_INT
+from annotation.core.decisions.record import MAX_OPTIONS
+from annotation.core.kinds import Feature
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import Judge, Project, Release, Subset, Trajectory
 from annotation.models.data import with_trajectories
@@ -18,10 +20,21 @@ from frontend.templatetags.tristep import state_name
 
 
 class RunForm(forms.Form):
-    """A form for runs: judges, trajectories, and the most they may cost."""
+    """A form for runs: judges, trajectories, and the most they may cost; in a project of decisions also
+    whether labels or distractors are asked for."""
 
     judges = forms.ModelMultipleChoiceField(
         label=_("Judges"), queryset=Judge.objects.none(), widget=forms.CheckboxSelectMultiple
+    )
+    options = forms.IntegerField(
+        label=_("Write distractors until a question has so many options"),
+        required=False,
+        min_value=2,
+        max_value=MAX_OPTIONS,
+        help_text=_(
+            "Empty: the judge labels. With a number it writes wrong actions for the questions that have a "
+            "key, fewer options, and no label yet; of the fields below only subset and number count."
+        ),
     )
     subset = forms.ChoiceField(label=_("Subset"), required=False)
     state = forms.ChoiceField(label=_("State"), required=False)
@@ -46,6 +59,8 @@ class RunForm(forms.Form):
     def __init__(self, *args: Any, project: Project, judges: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["judges"].queryset = judges  # type: ignore[attr-defined]
+        if not project.of_kind.has(Feature.PAIRS):
+            del self.fields["options"]
         everything = ("", lazystr(_("All")))
         names = with_trajectories(Subset.objects.filter(project=project)).values_list("name", flat=True)
         models = (
@@ -68,6 +83,18 @@ class RunForm(forms.Form):
         }
         for field, found in choices.items():
             self.fields[field].choices = [everything, *found]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """One judge at a time writes distractors."""
+        given = super().clean() or {}
+        if given.get("options") is not None and len(given.get("judges") or ()) > 1:
+            self.add_error("judges", _("One judge at a time writes distractors; choose one."))
+        return given
+
+    def wanted_options(self) -> int | None:
+        """How many options a question shall have; None where labels are asked for."""
+        options: int | None = self.cleaned_data.get("options")
+        return options
 
     def selection(self) -> dict[str, Any]:
         """The fields of a `RunSelection`."""

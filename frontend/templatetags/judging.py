@@ -8,6 +8,7 @@ from django import template
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 
+from annotation.core.decisions.distractors import Refusal
 from annotation.core.vocabulary import SuggestionRunState
 from annotation.providers import FailureKind
 
@@ -42,6 +43,13 @@ FAILURES = {
     FailureKind.NO_CREDIT.value: gettext_lazy("No credit left"),
     FailureKind.FORBIDDEN_URL.value: gettext_lazy("Address not allowed"),
 }
+REFUSALS = {
+    Refusal.NO_ACTION: gettext_lazy("Refused: no action that can be read"),
+    Refusal.RIGHT: gettext_lazy("Refused: right, or labelled 0 or +1 there"),
+    Refusal.REPEATED: gettext_lazy("Refused: an option already"),
+    Refusal.NAMES_ITS_FAULT: gettext_lazy("Refused: says that it is wrong"),
+    Refusal.NOT_NEEDED: gettext_lazy("Refused: more than needed"),
+}
 CENT = Decimal("0.01")
 SMALLEST = Decimal("0.0001")
 MINUTE, HOUR = 60, 3_600
@@ -66,6 +74,11 @@ def run_state(value: str) -> str:
 def run_badge(value: str) -> str:
     """The class of the badge a run's state wears."""
     return BADGES.get(value, "")
+
+
+def refusal_name(reason: Refusal) -> str:
+    """The reason why an action became no option, in words."""
+    return str(REFUSALS[reason])
 
 
 @register.filter

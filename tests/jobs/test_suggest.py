@@ -9,16 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db.models import Sum
 from django.utils import timezone
 
 from annotation.core.errors import Invalid
 from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
-from annotation.models import Judge, JudgeAnswer, SuggestedLabel, Suggestion, SuggestionItem, SuggestionRun
+from annotation.models import (
+    Judge,
+    JudgeAnswer,
+    SuggestedLabel,
+    Suggestion,
+    SuggestionItem,
+    SuggestionRun,
+    Trajectory,
+)
 from annotation.policies import OPERATOR
 from annotation.services import suggest
 from config.broker import Broker
 from tests import people
 from tests.fixtures.decisions import make_decisions_cast
+from tests.fixtures.distractors import make_questions_cast
 from tests.judge_server import JudgeServer
 from tests.people import Cast
 from tests.servers import Worker, wait_for
@@ -284,6 +294,30 @@ def test_broker_that_restarts_in_mid_run_loses_nothing(
 
     assert set(calls(judges).values()) == set(calls(judges, "one").values()) == {1}
     assert Suggestion.objects.count() == 120
+
+
+@pytest.mark.once
+def test_run_that_writes_distractors_pays_for_each_question_once_though_its_worker_is_killed(
+    environment: dict[str, str], worker_of: Any, judges: JudgeServer
+) -> None:
+    cast, _ = make_questions_cast(60)
+    run = suggest.start_run(actor=OPERATOR, judge=make_judge(cast, judges), options=4)
+    first = worker_of(environment)
+    more = Trajectory.objects.filter(live=True, step_count=4)
+    wait_for(lambda: more.count() >= 10, "options", seconds=PATIENCE)
+    first.kill()
+    before = {key.removeprefix("task ") for key in more.values_list("task__key", flat=True)}
+    assert 10 <= len(before) < 60
+    SuggestionRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    worker_of(environment)
+    reaches(run, State.FINISHED)
+
+    assert (run.progress_done, run.progress_failed, more.count()) == (60, 0, 60)
+    assert run.distractors == {"added": 120, "refused": {"not_needed": 120}}
+    asked = calls(judges)
+    assert len(asked) == run.calls == 60 and {asked[key] for key in before} == {1}
+    assert run.cost == JudgeAnswer.objects.filter(run=run).aggregate(cost=Sum("cost"))["cost"]
 
 
 @pytest.fixture

@@ -13,8 +13,19 @@ from ..trajectories.messages import message_text
 from ..trajectories.trajectory import SourceLabel
 from ..vocabulary import Ability, DecisionKind
 from .corrections import MAX_CHARACTERS
-from .record import CONTRADICTORY, KEY, MAX_OPTIONS, Asked, Decision, Option, OptionOrigin, option_digest
+from .record import (
+    CONTRADICTORY,
+    KEY,
+    MAX_OPTIONS,
+    WRITER,
+    Asked,
+    Decision,
+    Option,
+    OptionOrigin,
+    option_digest,
+)
 
+_OF_OPTIONS: Final = (KEY, CONTRADICTORY, WRITER)
 EDITED: Final = "edited"
 """Where the source of an option says that somebody has changed its text."""
 
@@ -55,7 +66,7 @@ def decision_of(raw: bytes, source_labels: Sequence[SourceLabel] = ()) -> Decisi
         about=record["about"],
         asked=Asked() if asked is None else _asked(asked),
         identity=record["record_id"],
-        source_labels=tuple(label for label in source_labels if label.name not in (KEY, CONTRADICTORY)),
+        source_labels=tuple(label for label in source_labels if label.name not in _OF_OPTIONS),
     )
 
 

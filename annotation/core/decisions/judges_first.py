@@ -18,7 +18,7 @@ from typing import Final
 from ..rechecks.sampling import fraction
 from ..trajectories.trajectory import SourceLabel
 from ..vocabulary import is_value
-from .record import KEY
+from .record import KEY, WRITER
 
 LEAST_JUDGES: Final = 3
 
@@ -38,6 +38,11 @@ def key_of(steps: Iterable[int], labels: Iterable[SourceLabel]) -> dict[int, int
     """The key of an item with these options, by message index, from the labels of its source."""
     given = {label.message: label.value for label in labels if label.name == KEY and is_value(label.value)}
     return {index: given.get(index) for index in steps}
+
+
+def writers_of(labels: Iterable[SourceLabel]) -> frozenset[str]:
+    """The models of the judges that wrote options of an item."""
+    return frozenset(label.value for label in labels if label.name == WRITER and isinstance(label.value, str))
 
 
 def settle(key: Labels, said: Sequence[Labels]) -> JudgesFirst:

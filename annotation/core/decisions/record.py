@@ -25,6 +25,8 @@ from .equality import history_digest, message_digest
 
 KEY: Final = "key"
 CONTRADICTORY: Final = "contradictory"
+WRITER: Final = "written_by"
+"""The label that names the model of the judge that wrote an option: it knows what is wrong with it."""
 UNKNOWN_MODEL: Final = "unknown"
 MAX_OPTIONS: Final = 64
 
@@ -191,6 +193,11 @@ def decision_draft(decision: Decision, *, line: int = 0) -> TrajectoryDraft:
         SourceLabel(first + place, KEY, option.key, option.reason)
         for place, option in enumerate(options)
         if option.key is not None
+    ]
+    labels += [
+        SourceLabel(first + place, WRITER, option.source["model"])
+        for place, option in enumerate(options)
+        if option.origin is OptionOrigin.JUDGE and isinstance(option.source.get("model"), str)
     ]
     if decision.contradictory:
         labels.append(SourceLabel(None, CONTRADICTORY, True))

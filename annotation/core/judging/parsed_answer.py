@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from annotation.core.decisions.distractors import Proposal
+
 
 class ProblemKind(StrEnum):
     """A fault, or something worth noting, at one place of an answer."""
@@ -82,3 +84,6 @@ class ParsedAnswer:
 
     """The judge's probability of its labels, by step; only of one that can say (the baseline)."""
     order_dependent: frozenset[int] = frozenset()
+    proposals: tuple[Proposal | None, ...] = ()
+    """The wrong actions of an answer to a prompt for distractors, None for one that cannot be read. Such an
+    answer has no labels, and is usable with one action, whatever becomes of it."""

@@ -22,7 +22,7 @@ from .trajectory_text import Block, blocks_of, decision_blocks, mark_for, sendab
 MIN_OUTPUT_TOKENS: Final = 60
 """A tool output is never shortened to less than this: then the trajectory is too long."""
 
-_PLACE: Final = re.compile(r"{{(guidelines|mark|record|earlier|steps)}}")
+_PLACE: Final = re.compile(r"{{(guidelines|mark|record|earlier|steps|count)}}")
 
 # One schema for every trajectory, which servers compile once. It cannot say that each index occurs once.
 _VERDICT: Final[dict[str, Any]] = {
@@ -32,25 +32,26 @@ _VERDICT: Final[dict[str, Any]] = {
 }
 
 
-def _strict(properties: dict[str, Any]) -> dict[str, Any]:
+def strict(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with exactly these properties, as structured output wants it."""
     required = list(properties)
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-ANSWER_SCHEMA: Final[dict[str, Any]] = _strict(
+ANSWER_SCHEMA: Final[dict[str, Any]] = strict(
     {
-        "steps": {"type": "array", "items": _strict({"index": {"type": "integer"}, **_VERDICT})},
-        "outcome": _strict(_VERDICT),
+        "steps": {"type": "array", "items": strict({"index": {"type": "integer"}, **_VERDICT})},
+        "outcome": strict(_VERDICT),
     }
 )
 """JSON Schema of an answer, strict in the sense of structured output: every key required, no others."""
 
 
-DECISION_SCHEMA: Final[dict[str, Any]] = _strict(
+DECISION_SCHEMA: Final[dict[str, Any]] = strict(
     {
         "actions": {
             "type": "array",
-            "items": _strict(
+            "items": strict(
                 {"index": {"type": "integer"}, "reasoning": _VERDICT["reasoning"], "label": _VERDICT["label"]}
             ),
         }
@@ -105,7 +106,7 @@ def build(
     """
     blocks, notes = blocks_of(material, tell_errors=tells_errors(prompt_version))
     indexes = material.steps if steps is None else tuple(steps)
-    return _written(
+    return written(
         prompt_version,
         (blocks, notes),
         budget_tokens,
@@ -124,7 +125,7 @@ def build_decision(
     `order` are the message indexes of all options; they are called action 1, 2 …, and the answer is read by
     `parse_actions`. Raises as `build` does.
     """
-    written = _written(
+    made = written(
         prompt_version,
         decision_blocks(material, order),
         budget_tokens,
@@ -133,17 +134,18 @@ def build_decision(
         earlier="",
         steps=", ".join(str(number) for number, _ in enumerate(order, 1)),
     )
-    return replace(written, schema=DECISION_SCHEMA, read=parse_actions)
+    return replace(made, schema=DECISION_SCHEMA, read=parse_actions)
 
 
-def _written(
+def written(
     prompt_version: str,
     record: tuple[list[Block], list[str]],
     budget_tokens: int,
     indexes: tuple[int, ...],
     **values: str,
 ) -> Prompt:
-    """The prompt with this record, its tool outputs shortened to what the budget leaves."""
+    """The prompt with this record, its tool outputs shortened to what the budget leaves; `values` are those
+    of the other places of its template. Raises `TooLong`."""
     system, user = template(prompt_version)
     blocks, notes = record
     mark = mark_for(blocks)
@@ -151,16 +153,16 @@ def _written(
     frame = system + _filled(user, record="", **values)
     fixed = units(frame) + sum(_fixed(block, mark) for block in blocks)
     bodies = _bodies(blocks, fixed, budget_tokens, notes)
-    written = list(zip(blocks, bodies, strict=True))
-    outputs = sum(units(body) for block, body in written if block.clippable)
+    filled = list(zip(blocks, bodies, strict=True))
+    outputs = sum(units(body) for block, body in filled if block.clippable)
     return Prompt(
         version=prompt_version,
         system=system,
-        user=_filled(user, record="".join(block.written(mark, body) for block, body in written), **values),
+        user=_filled(user, record="".join(block.written(mark, body) for block, body in filled), **values),
         clipped=tuple(notes),
         estimated_tokens=tokens_of(fixed + outputs),
         step_indexes=indexes,
-        shortened=any(body != block.body for block, body in written),
+        shortened=any(body != block.body for block, body in filled),
     )
 
 

@@ -51,6 +51,18 @@ def blocks_of(material: JudgeInput, *, tell_errors: bool) -> tuple[list[Block], 
 
 def decision_blocks(material: JudgeInput, order: Sequence[int]) -> tuple[list[Block], list[str]]:
     """The blocks of a decision: its history, then the options of these message indexes as action 1, 2 …"""
+    return _with_options(material, [(f"action {number}", index) for number, index in enumerate(order, 1)])
+
+
+def question_blocks(material: JudgeInput, right: Sequence[int]) -> tuple[list[Block], list[str]]:
+    """The same of a question whose key is known: its history, then its right options, and its wrong ones."""
+    wrong = [index for index in material.steps if index not in right]
+    titled = [("right action", index) for index in right]
+    titled += [(f"wrong action {number}", index) for number, index in enumerate(wrong, 1)]
+    return _with_options(material, titled)
+
+
+def _with_options(material: JudgeInput, titled: Sequence[tuple[str, int]]) -> tuple[list[Block], list[str]]:
     messages = normalise(material.messages)
     history = [message for message in messages if message.index not in material.steps]
     blocks = [*_about_the_task(material, history), Block("tools", _tools(material.tools))]
@@ -60,9 +72,9 @@ def decision_blocks(material: JudgeInput, order: Sequence[int]) -> tuple[list[Bl
         told = replace(message, role="assistant") if message.role == EARLIER else message
         answers = pairs.get(message.index)
         blocks.append(_message(told, answers, notes, failed=message.failed, step=False))
-    for number, index in enumerate(order, 1):
-        body = _body(messages[index], notes, f"action {number}")
-        blocks.append(Block(f"action {number}", "\n".join(body) or "(empty)"))
+    for title, index in titled:
+        body = _body(messages[index], notes, title)
+        blocks.append(Block(title, "\n".join(body) or "(empty)"))
     return [_checked(block, notes) for block in blocks], notes
 
 

@@ -1,4 +1,5 @@
 """suggest PROJECT --judge NAME [--subset NAME] [--release VERSION] [--limit N] [--budget USD] [--estimate]
+suggest PROJECT --judge NAME --options K [--subset NAME] [--limit N] [--budget USD] [--estimate]
 suggest PROJECT --judge NAME --judge NAME --judge NAME --settle [--estimate] [--json]"""
 
 import signal
@@ -24,7 +25,7 @@ from annotation.policies import OPERATOR
 from annotation.reports.judging import estimates, judges_first
 from annotation.reports.judging.baseline import lines, training
 from annotation.reports.judging.run_selection import RunSelection
-from annotation.reports.judging.runs import failures
+from annotation.reports.judging.runs import Written, failures, written
 from annotation.services import suggest
 from annotation.services.judges_first import settle_judged
 
@@ -34,7 +35,8 @@ State = SuggestionRunState
 class Command(OperatorCommand):
     help = (
         "Ask a judge about the trajectories it has no suggestions for; what was broken off is gone on with. "
-        "Or settle what three judges or more agree on, before people are asked."
+        "Or have it write distractors for questions that have too few options. Or settle what three judges "
+        "or more agree on, before people are asked."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -46,6 +48,13 @@ class Command(OperatorCommand):
         parser.add_argument("--release", default="", metavar="VERSION", help="only what this release holds")
         parser.add_argument(
             "--limit", type=int, default=None, metavar="N", help="at most so many trajectories"
+        )
+        parser.add_argument(
+            "--options",
+            type=int,
+            default=None,
+            metavar="K",
+            help="write distractors until each question has so many options",
         )
         parser.add_argument("--budget", default="", metavar="USD", help="stop before it costs more")
         parser.add_argument("--estimate", action="store_true", help="say what it would take, and do nothing")
@@ -64,9 +73,11 @@ class Command(OperatorCommand):
         (judge,) = judges
         selection = RunSelection(subset=options["subset"], limit=options["limit"], release=options["release"])
         if options["estimate"]:
-            self._estimate(judge, selection)
+            self._estimate(judge, selection, options["options"])
             return
-        run = self._begun(judge, selection, dollars(options["budget"]), enqueue=options["enqueue"])
+        run = self._begun(
+            judge, selection, options["options"], dollars(options["budget"]), enqueue=options["enqueue"]
+        )
         if options["enqueue"]:
             self.summary(
                 f"{judge.name}: run {run.pk} over {counted(run.progress_total, 'trajectory')} is queued."
@@ -97,13 +108,24 @@ class Command(OperatorCommand):
         )
 
     def _begun(
-        self, judge: Judge, selection: RunSelection, budget: Decimal | None, *, enqueue: bool
+        self,
+        judge: Judge,
+        selection: RunSelection,
+        options: int | None,
+        budget: Decimal | None,
+        *,
+        enqueue: bool,
     ) -> SuggestionRun:
         """A new run, or the one that was broken off: nothing is asked twice because a terminal was closed."""
         run = SuggestionRun.objects.filter(judge=judge, state__in=UNFINISHED_RUNS).first()
         if run is None:
             return suggest.start_run(
-                actor=OPERATOR, judge=judge, selection=selection, budget=budget, enqueue=enqueue
+                actor=OPERATOR,
+                judge=judge,
+                selection=selection,
+                options=options,
+                budget=budget,
+                enqueue=enqueue,
             )
         if run.lease_until is not None and run.lease_until > timezone.now():
             raise CommandError(f"{judge.name} is at work already (run {run.pk}); wait for it, or cancel it.")
@@ -125,8 +147,10 @@ class Command(OperatorCommand):
             disable=not sys.stderr.isatty(),
         )
 
-    def _estimate(self, judge: Judge, selection: RunSelection) -> None:
-        estimate = estimates.estimate(viewer=OPERATOR, judge=judge, selection=selection, at_most=None)
+    def _estimate(self, judge: Judge, selection: RunSelection, options: int | None) -> None:
+        estimate = estimates.estimate(
+            viewer=OPERATOR, judge=judge, selection=selection, options=options, at_most=None
+        )
         self.summary(f"{judge.name}: {in_words(estimate)}")
 
     def _say(self, run: SuggestionRun, *, interrupted: bool) -> None:
@@ -134,10 +158,14 @@ class Command(OperatorCommand):
         trained = training(Judge.objects.get(pk=run.judge_id))
         for line in lines(trained) if trained is not None else ():
             self.summary(line)
+        done = written(run)
         figures = (
-            f"{run.progress_done:,} of {counted(run.progress_total, 'trajectory')} suggested, "
+            f"{run.progress_done:,} of {counted(run.progress_total, 'trajectory')} "
+            f"{'suggested' if done is None else 'answered'}, "
             f"{run.progress_failed:,} failed, {run.cost:.4f} USD"
         )
+        if done is not None:
+            self._say_written(done)
         for group in failures(viewer=OPERATOR, run=run):
             self.stderr.write(f"{group.kind}: {group.count:,}, for example: {group.message}")
         if run.state == State.FINISHED:
@@ -147,6 +175,14 @@ class Command(OperatorCommand):
             raise CommandError(f"{run.judge.name}: interrupted; {figures}. The same command goes on.")
         why = f" {run.stop_reason}" if run.stop_reason else ""
         raise CommandError(f"{run.judge.name}: {run.state}; {figures}.{why}")
+
+    def _say_written(self, done: Written) -> None:
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in done.refused.items())
+        self.summary(
+            f"{counted(done.added, 'option')} added, {sum(done.refused.values()):,} refused"
+            f"{f' ({reasons})' if reasons else ''}; {counted(done.short, 'question')} still short, "
+            f"{done.changed:,} begun or replaced meanwhile."
+        )
 
 
 @contextmanager

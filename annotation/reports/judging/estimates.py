@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
 from annotation.core.judging import CostEstimate, JudgeInput
+from annotation.core.judging.distractors import expected_distractors
 from annotation.core.judging.kinds import KINDS
 from annotation.core.judging.prompt_parts import expected
 from annotation.core.seed import SEED
@@ -16,6 +17,7 @@ from annotation.models import Guideline, Judge, TrajectoryContent
 from annotation.policies import Actor, require
 
 from .run_selection import ALL, RunSelection, given_labels, incomplete, pending_trajectories
+from .short_questions import short_questions, writing_of
 
 SAMPLE: Final = 200
 LOADED_AT_ONCE: Final = 20
@@ -58,14 +60,24 @@ class RunEstimate:
 
 
 def estimate(
-    *, viewer: Actor, judge: Judge, selection: RunSelection = ALL, at_most: int | None = SAMPLE
+    *,
+    viewer: Actor,
+    judge: Judge,
+    selection: RunSelection = ALL,
+    options: int | None = None,
+    at_most: int | None = SAMPLE,
 ) -> RunEstimate:
     """Tokens and cost of a run, from the prompts it would send: of all, or of `at_most` picked by chance
-    (seeded: the same selection has the same estimate). One trajectory is in memory at a time.
+    (seeded: the same selection has the same estimate). One trajectory is in memory at a time. With `options`
+    of a run that asks for distractors, until each question has so many.
 
     Raises Invalid for an unknown selection, Denied.
     """
     require(viewer, "suggest", judge)
+    if options is not None:
+        questions = short_questions(judge, selection, options)
+        sample = _sampled(questions, at_most)
+        return _summed(len(questions), len(sample), _of_questions(judge, sample, options))
     wanted = list(pending_trajectories(judge, selection).values_list("pk", flat=True))
     return estimate_for(judge, wanted, at_most=at_most)
 
@@ -76,27 +88,52 @@ def estimate_for(judge: Judge, trajectories: Sequence[int], *, at_most: int | No
         # nothing is sent
         n = len(trajectories)
         return RunEstimate(n, n, tokens_in=0, tokens_out=0, cost=Decimal(0), clipped=0, too_long=0)
-    sample: Sequence[int] = trajectories
-    if at_most is not None and len(trajectories) > at_most:
-        sample = sorted(random.Random(SEED).sample(list(trajectories), at_most))
+    sample = _sampled(trajectories, at_most)
     newest = Guideline.objects.filter(project=judge.project_id).order_by("-version").first()
     guidelines = newest.text if newest is not None else ""
+
+    def each() -> Iterator[tuple[CostEstimate, bool]]:
+        for content, given in _contents(judge, sample):
+            material = JudgeInput.of(content, guidelines=guidelines, with_reference=judge.with_reference)
+            yield expected(judge.settings, material, steps=material.open_steps(given))
+
+    return _summed(len(trajectories), len(sample), each())
+
+
+def _sampled(trajectories: Sequence[int], at_most: int | None) -> Sequence[int]:
+    if at_most is None or len(trajectories) <= at_most:
+        return trajectories
+    return sorted(random.Random(SEED).sample(list(trajectories), at_most))
+
+
+def _summed(trajectories: int, sampled: int, each: Iterable[tuple[CostEstimate, bool]]) -> RunEstimate:
+    """The estimate of a run, scaled up from those of a sample."""
     total, clipped = CostEstimate(), 0
-    for content, given in _contents(judge, sample):
-        material = JudgeInput.of(content, guidelines=guidelines, with_reference=judge.with_reference)
-        one, short = expected(judge.settings, material, steps=material.open_steps(given))
+    for one, short in each:
         total += one
         clipped += short
-    factor = Decimal(len(trajectories)) / len(sample) if sample else Decimal(0)
+    factor = Decimal(trajectories) / sampled if sampled else Decimal(0)
     return RunEstimate(
-        trajectories=len(trajectories),
-        sampled=len(sample),
+        trajectories=trajectories,
+        sampled=sampled,
         tokens_in=round(total.tokens_in * factor),
         tokens_out=round(total.tokens_out * factor),
         cost=(total.cost * factor).quantize(_CENTS, ROUND_HALF_UP),
         clipped=round(clipped * factor),
         too_long=round(total.too_long * factor),
     )
+
+
+def _of_questions(
+    judge: Judge, trajectories: Sequence[int], options: int
+) -> Iterator[tuple[CostEstimate, bool]]:
+    for start in range(0, len(trajectories), LOADED_AT_ONCE):
+        part = trajectories[start : start + LOADED_AT_ONCE]
+        rows = TrajectoryContent.objects.filter(trajectory__in=part)
+        for row in rows.only("trajectory", "content", "source_labels"):
+            material = JudgeInput.of(row.parsed())
+            if (writing := writing_of(material, row.labels_of_source(), options)) is not None:
+                yield expected_distractors(judge.settings, material, writing)
 
 
 def _contents(

@@ -18,6 +18,7 @@ from annotation.core.decisions.judges_first import (
     in_order,
     key_of,
     settle,
+    writers_of,
 )
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
@@ -131,11 +132,12 @@ def considered(project: m.Project, judges: Sequence[m.Judge]) -> Iterator[list[C
     while pks := list(
         open_items(project).filter(pk__gt=last).values_list("pk", flat=True)[:CONSIDERED_AT_ONCE]
     ):
-        yield _consider(project, [judge.pk for judge in judges], pks)
+        yield _consider(judges, pks)
         last = pks[-1]
 
 
-def _consider(project: m.Project, judges: Sequence[int], pks: Sequence[int]) -> list[Considered]:
+def _consider(asked: Sequence[m.Judge], pks: Sequence[int]) -> list[Considered]:
+    judges, models = [judge.pk for judge in asked], {judge.model for judge in asked}
     begun = m.Assignment.stored.filter(trajectory=OuterRef("pk"))
     claimed = set(m.Trajectory.objects.filter(Exists(begun), pk__in=pks).values_list("pk", flat=True))
     steps: dict[int, list[int]] = defaultdict(list)
@@ -143,7 +145,8 @@ def _consider(project: m.Project, judges: Sequence[int], pks: Sequence[int]) -> 
     for pk, index in of_steps.values_list("trajectory_id", "message_index"):
         steps[pk].append(index)
     contents = m.TrajectoryContent.objects.filter(trajectory__in=pks).only("trajectory", "source_labels")
-    keys = {row.trajectory_id: key_of(steps[row.trajectory_id], row.labels_of_source()) for row in contents}
+    sources = {row.trajectory_id: row.labels_of_source() for row in contents}
+    keys = {pk: key_of(steps[pk], labels) for pk, labels in sources.items()}
     of_judges = {"trajectory__in": pks, "judge__in": judges}
     said: dict[int, dict[int, dict[int, int | None]]] = {pk: {} for pk in pks}
     for pk, judge in (
@@ -156,7 +159,7 @@ def _consider(project: m.Project, judges: Sequence[int], pks: Sequence[int]) -> 
     ):
         said[pk][judge][index] = value
     failures = m.SuggestionItem.objects.filter(
-        trajectory__in=pks, run__judge__in=judges, state=SuggestionItemState.FAILED
+        trajectory__in=pks, run__judge__in=judges, run__options=None, state=SuggestionItemState.FAILED
     )
     failed = defaultdict(set)
     for pk, judge in failures.order_by().values_list("trajectory_id", "run__judge_id"):
@@ -165,7 +168,8 @@ def _consider(project: m.Project, judges: Sequence[int], pks: Sequence[int]) -> 
     def one(pk: int) -> Considered:
         if pk in claimed:
             return Considered(pk, JudgesFirst.PEOPLE, keys[pk], claimed=True)
-        if None in keys[pk].values():
+        # who wrote a wrong option knows that it is one: that would confirm nothing
+        if None in keys[pk].values() or not models.isdisjoint(writers_of(sources[pk])):
             return Considered(pk, JudgesFirst.PEOPLE, keys[pk])
         missing = set(judges) - said[pk].keys()
         if missing - failed[pk]:

@@ -61,7 +61,10 @@ class RunSelection:
 
 ALL = RunSelection()
 _ANSWERED: Final = SuggestionItem.objects.filter(
-    run__judge=OuterRef("judge"), trajectory=OuterRef("trajectory"), state=SuggestionItemState.DONE
+    run__judge=OuterRef("judge"),
+    run__options=None,
+    trajectory=OuterRef("trajectory"),
+    state=SuggestionItemState.DONE,
 )
 INCOMPLETE: Final = Q(missing__gt=0) | (Q(outcome=None) & ~Exists(_ANSWERED))
 """Suggestions of which a run asks for the rest. Where only the outcome is missing, and an answer that was not
@@ -78,11 +81,7 @@ def pending_trajectories(judge: Judge, selection: RunSelection) -> QuerySet[Traj
     ).order_by("position", "pk")
     if judge.sample_id is not None:
         rows = rows.filter(samples=judge.sample_id)
-    if selection.subset:
-        subset = Subset.objects.filter(project=judge.project_id, name=selection.subset).first()
-        if subset is None:
-            raise _unknown("subset", translatable("There is no subset “{name}”.", name=selection.subset))
-        rows = rows.filter(subset=subset)
+    rows = in_subset(judge, selection, rows)
     if selection.state:
         if selection.state not in [state.value for state in TrajectoryState]:
             raise _unknown("state", translatable("Unknown state."))
@@ -104,6 +103,16 @@ def pending_trajectories(judge: Judge, selection: RunSelection) -> QuerySet[Traj
             raise _unknown("limit", translatable("At least 1."))
         rows = rows[: selection.limit]
     return rows
+
+
+def in_subset(judge: Judge, selection: RunSelection, rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
+    """Those of some rows that are in the subset of the selection, if it names one. Raises Invalid."""
+    if not selection.subset:
+        return rows
+    subset = Subset.objects.filter(project=judge.project_id, name=selection.subset).first()
+    if subset is None:
+        raise _unknown("subset", translatable("There is no subset “{name}”.", name=selection.subset))
+    return rows.filter(subset=subset)
 
 
 def incomplete(judge: Judge) -> frozenset[int]:

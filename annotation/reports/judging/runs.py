@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,6 +12,7 @@ from django.db.models import Count, Max, Min, QuerySet
 from django.utils import timezone
 
 from annotation import models as m
+from annotation.core.decisions.distractors import Refusal
 from annotation.core.vocabulary import SuggestionItemState, SuggestionRunState
 from annotation.policies import Actor, require, visible
 
@@ -54,6 +56,18 @@ class RunProgress:
     def share(self) -> float:
         """0 … 1, failures included."""
         return (self.done + self.failed) / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of a run that asked for distractors: options `added`, actions `refused` by reason
+    (core.decisions.distractors.Refusal), questions that are still `short` after an answer, and those that
+    somebody had begun to label, or that were replaced, before they got any (`changed`)."""
+
+    added: int
+    refused: Mapping[str, int]
+    short: int
+    changed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +158,20 @@ def _per_minute(run: m.SuggestionRun, now: datetime) -> float | None:
     if seconds < 1:
         return None
     return float(span["n"]) / seconds * 60
+
+
+def written(run: m.SuggestionRun) -> Written | None:
+    """What came of a run so far; None of one that asks for labels. No query."""
+    if run.options is None:
+        return None
+    counts = run.distractors
+    refused = {str(reason): counts.get("refused", {}).get(reason, 0) for reason in Refusal}
+    return Written(
+        added=counts.get("added", 0),
+        refused={reason: n for reason, n in refused.items() if n},
+        short=counts.get("short", 0),
+        changed=counts.get("changed", 0),
+    )
 
 
 def failures(*, viewer: Actor, run: m.SuggestionRun) -> list[FailureGroup]:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotation.core.i18n import translatable
 from annotation.core.judging import JudgeInput
+from annotation.core.judging.distractors import Writing
 from annotation.providers import Exchange, Failure, FailureKind, Provider, Reply, Request, Stopped
 
 log = logging.getLogger(__name__)
@@ -26,18 +27,22 @@ COMPRESSION = 6
 @dataclass(slots=True)
 class PendingCall:
     """One trajectory to be asked about. `estimate`: what the call may cost, in US dollars; `earlier`: labels
-    by message index that the judge has given to some of its steps before."""
+    by message index that the judge has given to some of its steps before; `writing`: distractors are
+    wanted."""
 
     item: int
     trajectory: int
     material: JudgeInput
     estimate: Decimal = Decimal(0)
     earlier: dict[int, int] = field(default_factory=dict)
+    writing: Writing | None = None
 
     @property
     def request(self) -> Request:
         """The request to the provider."""
-        return Request(self.material, reference=str(self.trajectory), earlier=self.earlier)
+        return Request(
+            self.material, reference=str(self.trajectory), earlier=self.earlier, writing=self.writing
+        )
 
 
 @dataclass(slots=True)

@@ -145,10 +145,13 @@ def _prompt_problem(judge: Judge) -> dict[str, str]:
 
 
 def _has_suggested(judge: Judge) -> bool:
-    """A run that is not over counts too: it may store a suggestion at any moment."""
+    """A run that is not over counts too, since it may store a suggestion at any moment; and one that wrote
+    distractors."""
     return (
         Suggestion.objects.filter(judge=judge).exists()
-        or SuggestionRun.objects.filter(judge=judge, state__in=UNFINISHED_RUNS).exists()
+        or SuggestionRun.objects.filter(
+            Q(state__in=UNFINISHED_RUNS) | Q(options__isnull=False), judge=judge
+        ).exists()
     )
 
 

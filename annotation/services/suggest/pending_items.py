@@ -6,8 +6,10 @@ from annotation.core.judging import JudgeInput
 from annotation.core.vocabulary import SuggestionItemState
 from annotation.models import Guideline, SuggestionItem, SuggestionRun
 from annotation.reports.judging.run_selection import given_labels, incomplete
+from annotation.reports.judging.short_questions import writing_of
 
 from .call_pool import PendingCall
+from .distractors import drop_unfit
 
 LOADED_AT_ONCE = 16
 
@@ -33,7 +35,7 @@ class ItemLoader:
 
     def peek(self) -> PendingCall | None:
         """The next one, which stays the next; None when all are handed out."""
-        if not self._ready and not self._all_loaded:
+        while not self._ready and not self._all_loaded:
             self._load()
         return self._ready[0] if self._ready else None
 
@@ -42,19 +44,33 @@ class ItemLoader:
         return self._ready.popleft()
 
     def _load(self) -> None:
+        due = SuggestionItem.objects.filter(run=self._run, state=SuggestionItemState.DUE, pk__gt=self._last)
+        contents = ("trajectory__content__content", "trajectory__content__source_labels")
         rows = list(
-            SuggestionItem.objects.filter(run=self._run, state=SuggestionItemState.DUE, pk__gt=self._last)
-            .order_by("pk")
+            due.order_by("pk")
             .select_related("trajectory__content")
-            .only("trajectory", "trajectory__content__content")[:LOADED_AT_ONCE]
+            .only("run", "trajectory", *(contents if self._run.options is not None else contents[:1]))[
+                :LOADED_AT_ONCE
+            ]
         )
-        begun = [row.trajectory_id for row in rows if row.trajectory_id in self._begun]
-        earlier = given_labels(self._run.judge, begun) if begun else {}
-        loaded = [self._due(row, earlier.get(row.trajectory_id, {})) for row in rows]
-        self._ready.extend(loaded)
-        if loaded:
-            self._last = loaded[-1].item
-        self._all_loaded = len(loaded) < LOADED_AT_ONCE
+        if self._run.options is None:
+            begun = [row.trajectory_id for row in rows if row.trajectory_id in self._begun]
+            earlier = given_labels(self._run.judge, begun) if begun else {}
+            self._ready.extend(self._due(row, earlier.get(row.trajectory_id, {})) for row in rows)
+        elif rows:
+            unfit = drop_unfit(self._run, rows)
+            self._ready.extend(self._question(row) for row in rows if row.pk not in unfit)
+        if rows:
+            self._last = rows[-1].pk
+        self._all_loaded = len(rows) < LOADED_AT_ONCE
+
+    def _question(self, item: SuggestionItem) -> PendingCall:
+        """A question for which distractors are wanted. The project's guidelines are about labels."""
+        assert self._run.options is not None
+        content = item.trajectory.content
+        material = JudgeInput.of(content.parsed())
+        writing = writing_of(material, content.labels_of_source(), self._run.options)
+        return PendingCall(item.pk, item.trajectory_id, material, writing=writing)
 
     def _due(self, item: SuggestionItem, earlier: dict[int, int]) -> PendingCall:
         judged = JudgeInput.of(

@@ -1,6 +1,6 @@
 """Start, pause, resume, cancel and retry runs. What the worker does is in `runner`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
@@ -21,10 +21,18 @@ from annotation.core.vocabulary import (
     SuggestionItemState,
     SuggestionRunState,
 )
-from annotation.models import Guideline, Judge, Suggestion, SuggestionItem, SuggestionRun
+from annotation.models import (
+    UNFINISHED_RUNS,
+    Guideline,
+    Judge,
+    Suggestion,
+    SuggestionItem,
+    SuggestionRun,
+)
 from annotation.policies import Actor, recorded, require
 from annotation.providers import FailureKind
 from annotation.reports.judging.run_selection import ALL, INCOMPLETE, RunSelection, pending_trajectories
+from annotation.reports.judging.short_questions import check_options, short_questions
 
 from .. import audit
 from ..bulk import insert
@@ -33,6 +41,10 @@ from ..transitions import advance
 
 ITEMS_AT_ONCE = 2_000
 State = SuggestionRunState
+NOTHING_SHORT: Final = translatable(
+    "Nothing to do: every selected question that has a key, and that nobody has begun to label, has as many "
+    "options."
+)
 # What a run that stopped may have failed at through no fault of the trajectory: resumed, it asks again.
 TRANSIENT: Final = (
     FailureKind.TIMEOUT.value,
@@ -48,21 +60,25 @@ def start_run(
     actor: Actor,
     judge: Judge,
     selection: RunSelection = ALL,
+    options: int | None = None,
     budget: Decimal | None = None,
     estimate: Mapping[str, Any] | None = None,
     enqueue: bool = True,
 ) -> SuggestionRun:
     """Queue a run of a judge over a selection, and fix which trajectories it is about.
 
-    `budget` in US dollars; `estimate` is kept with the run (reports.judging.estimates). With `enqueue` False
-    the
-    caller does it (`run_suggestions`) in its own process. Raises Invalid when no trajectory is pending or a
-    value is wrong, Conflict when the judge is at work or retired.
+    With `options` it asks for distractors instead of labels, for the questions of the selection that have
+    fewer options (reports.judging.short_questions). `budget` in US dollars; `estimate` is kept with the run
+    (reports.judging.estimates). With `enqueue` False the caller does it (`run_suggestions`) in its own
+    process. Raises Invalid when no trajectory is pending or a value is wrong, Conflict when the judge is at
+    work or retired, or another judge writes distractors for the project.
     """
     require(actor, "suggest", judge)
     # a judge is not retired or changed while its run begins
     judge = Judge.stored.select_for_update(no_key=True).select_related("project").get(pk=judge.pk)
     _may_run(judge)
+    if options is not None:
+        _may_write(judge, options)
     _check_budget(judge, budget)
     now = timezone.now()
     newest = Guideline.objects.filter(project=judge.project_id).order_by("-version").first()
@@ -73,6 +89,7 @@ def start_run(
                 project_id=judge.project_id,
                 selection=selection.as_dict(),
                 estimate=dict(estimate or {}),
+                options=options,
                 budget=budget,
                 guideline_version=newest.version if newest is not None else None,
                 resend_at=now + LEASE,
@@ -80,15 +97,16 @@ def start_run(
                 created_at=now,
             )
     except IntegrityError as error:
-        raise _at_work() from error
+        raise _at_work(judge) from error
     total = _add_items(run, selection)
     if not total:
-        raise _nothing_due()
+        raise _nothing_due(run)
     run.progress_total = total
-    # what suggestions of earlier runs lack, it takes over
-    begun = Suggestion.stored.filter(judge=judge, trajectory__in=run.items.values("trajectory"))
-    lacking = begun.aggregate(missing=Sum("missing", default=0), invalid=Sum("invalid", default=0))
-    run.labels_missing, run.labels_invalid = lacking["missing"], lacking["invalid"]
+    if options is None:
+        # what suggestions of earlier runs lack, it takes over
+        begun = Suggestion.stored.filter(judge=judge, trajectory__in=run.items.values("trajectory"))
+        lacking = begun.aggregate(missing=Sum("missing", default=0), invalid=Sum("invalid", default=0))
+        run.labels_missing, run.labels_invalid = lacking["missing"], lacking["invalid"]
     run.save(update_fields=["progress_total", "labels_missing", "labels_invalid"])
     audit.record(
         actor=actor,
@@ -98,6 +116,7 @@ def start_run(
         judge=judge.name,
         trajectories=total,
         budget=None if budget is None else str(budget),
+        **({} if options is None else {"options": options}),
     )
     if enqueue:
         dispatch.send("run_suggestions", run.pk)
@@ -174,7 +193,7 @@ def retry_failed(*, actor: Actor, run: SuggestionRun, enqueue: bool = True) -> i
         raise Invalid(translatable("Nothing has failed in this run."), code="nothing_failed")
     again -= _settle(current)
     if not again:
-        raise _nothing_due()
+        raise _nothing_due(current)
     _queue(current, ENDED_RUNS)
     audit.record(
         actor=actor, verb="suggestions.retry", project=current.project, obj=current, trajectories=again
@@ -194,7 +213,10 @@ def _again(run: SuggestionRun, **which: Any) -> int:
 
 
 def _settle(run: SuggestionRun) -> int:
-    """Count as done what another run has brought since, so that nobody pays for it twice; how many."""
+    """Count as done what another run has brought since, so that nobody pays for it twice; how many. Of
+    questions the worker sees to that."""
+    if run.options is not None:
+        return 0
     others = Suggestion.stored.filter(judge=run.judge_id, trajectory=OuterRef("trajectory")).exclude(
         INCOMPLETE
     )
@@ -204,7 +226,9 @@ def _settle(run: SuggestionRun) -> int:
     return settled
 
 
-def _nothing_due() -> Invalid:
+def _nothing_due(run: SuggestionRun) -> Invalid:
+    if run.options is not None:
+        return Invalid(NOTHING_SHORT, code="nothing_due")
     sentence = translatable(
         "Nothing to do: this judge already has suggestions for all selected trajectories."
     )
@@ -227,10 +251,17 @@ def _queue(run: SuggestionRun, from_state: tuple[State, ...], **values: Any) -> 
                 **values,
             )
     except IntegrityError as error:
-        raise _at_work() from error
+        raise _at_work(run.judge) from error
 
 
-def _at_work() -> Conflict:
+def _at_work(judge: Judge) -> Conflict:
+    if not SuggestionRun.objects.filter(judge=judge, state__in=UNFINISHED_RUNS).exists():
+        return Conflict(
+            translatable(
+                "Another judge is writing distractors for this project; only one at a time is possible."
+            ),
+            code="others_at_work",
+        )
     return Conflict(
         translatable("This judge already has an active run; only one at a time is possible."),
         code="judge_at_work",
@@ -249,6 +280,12 @@ def _may_run(judge: Judge) -> None:
         check_version(judge.project.of_kind, judge.prompt_version)
 
 
+def _may_write(judge: Judge, options: int) -> None:
+    check_options(options)
+    if not KINDS[judge.kind].prompted:
+        raise Invalid(translatable("Only a judge on a server can write distractors."), code="no_prompt")
+
+
 def _check_budget(judge: Judge, budget: Decimal | None) -> None:
     if budget is None:
         return
@@ -263,11 +300,12 @@ def _check_budget(judge: Judge, budget: Decimal | None) -> None:
 
 def _add_items(run: SuggestionRun, selection: RunSelection) -> int:
     """A row for every trajectory of the selection, in the order of the queue."""
-    rows = (
-        pending_trajectories(run.judge, selection)
-        .values_list("pk", flat=True)
-        .iterator(chunk_size=ITEMS_AT_ONCE)
-    )
+    rows: Iterator[int]
+    if run.options is not None:
+        rows = iter(short_questions(run.judge, selection, run.options))
+    else:
+        pending = pending_trajectories(run.judge, selection).values_list("pk", flat=True)
+        rows = pending.iterator(chunk_size=ITEMS_AT_ONCE)
     total = 0
     while part := list(islice(rows, ITEMS_AT_ONCE)):
         insert(SuggestionItem, ("run_id", "trajectory_id"), [(run.pk, pk) for pk in part])

@@ -24,6 +24,7 @@ from annotation.models import (
 from annotation.providers import Failure, Reply
 
 from .call_pool import CallResult
+from .distractors import add_options
 from .judge_disagreement import renew_doubt
 
 MAX_MESSAGE = 2_000
@@ -60,6 +61,14 @@ def store(
     are told apart by their ids, and the first suggestion of a judge stands. Needs no lease: the money is
     spent. `still_due`: ids of failed calls whose items stay due (the run stops, their turn comes again).
     """
+    if run.options is not None and len(batch) > 1:
+        # a question that is replaced locks its project: each answer for itself
+        stored_ones = [store(run, [result], still_due=still_due) for result in batch]
+        return BatchTotals(
+            sum(one.done for one in stored_ones),
+            sum(one.failed for one in stored_ones),
+            sum((one.cost for one in stored_ones), Decimal(0)),
+        )
     with transaction.atomic():
         # The row's lock makes two workers' batches follow one another.
         SuggestionRun.objects.filter(pk=run.pk).update(deaths=0)
@@ -71,10 +80,14 @@ def store(
         answers = [_answer(run, result) for result in fresh]
         JudgeAnswer.objects.bulk_create(answers)
         replies = [result for result in fresh if isinstance(result.outcome, Reply)]
-        written = _suggest(run, replies)
+        written = _suggest(run, replies) if run.options is None else {}
         done = _items(run, [reply.item for reply in replies if reply.failure is None]).update(
             state=SuggestionItemState.DONE, failure="", message=""
         )
+        if run.options is not None and done:
+            for reply in replies:
+                assert isinstance(reply.outcome, Reply)
+                add_options(run, reply.trajectory, reply.outcome.judgement.proposals)
         failed = sum(_fail(run, result) for result in fresh if result.failure and result.id not in still_due)
         total = sum((answer.cost for answer in answers), Decimal(0))
         counts = _counts(replies, written)

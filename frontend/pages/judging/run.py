@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation.core.decisions.distractors import Refusal
 from annotation.core.errors import Invalid, TristepError
 from annotation.core.text import unescape
 from annotation.core.vocabulary import RESUMABLE_RUNS
@@ -34,7 +35,7 @@ from frontend.pages.shared.list_page import ListPage
 from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, at, cells
-from frontend.templatetags.judging import count, duration, failure_name, money, run_state
+from frontend.templatetags.judging import count, duration, failure_name, money, refusal_name, run_state
 from frontend.templatetags.tristep import state_name
 
 BUSY = (State.QUEUED, State.RUNNING)
@@ -63,7 +64,25 @@ def _figures(known: reports.RunProgress) -> dict[str, str]:
         "rate": "–" if known.per_minute is None else count(round(known.per_minute)),
         "left": duration(known.seconds_left),
         "cost": money(run.cost) + (" *" if run.cost_estimated else ""),
+        **{role: value for role, _name, value in _written(run)},
     }
+
+
+def _written(run: SuggestionRun) -> list[tuple[str, str, str]]:
+    """What came of a run that asks for distractors: of each figure its place on the page, name and value."""
+    written = reports.written(run)
+    if written is None:
+        return []
+    rows = [("added", _("Options added"), written.added)]
+    rows += [
+        (f"refused-{reason}", refusal_name(reason), written.refused.get(reason.value, 0))
+        for reason in Refusal
+    ]
+    rows += [
+        ("short", _("Questions that still have fewer"), written.short),
+        ("changed", _("Questions begun or replaced meanwhile"), written.changed),
+    ]
+    return [(role, name, count(n)) for role, name, n in rows]
 
 
 def _kinds(opened: ProjectPage, run: SuggestionRun) -> list[dict[str, Any]]:
@@ -93,7 +112,9 @@ def _sentence(known: reports.RunProgress) -> str:
     words = {
         State.QUEUED: _("Waiting for a worker; it starts automatically."),
         State.PAUSED: _("No new calls are started until you resume."),
-        State.CANCELLED: _("Ended for good. The suggestions it made are kept."),
+        State.CANCELLED: _("Ended for good. The suggestions it made are kept.")
+        if run.options is None
+        else _("Ended for good. The options it added are kept."),
         State.OVER_BUDGET: _("The next call could have exceeded the budget."),
     }
     return words.get(State(run.state), "")
@@ -109,7 +130,12 @@ def _facts(run: SuggestionRun) -> list[tuple[str, Any]]:
     facts: list[tuple[str, Any]] = [
         (
             _("Trajectories"),
-            ", ".join(part for part in chosen if part) or _("all without a complete suggestion"),
+            ", ".join(part for part in chosen if part)
+            or (
+                _("all without a complete suggestion")
+                if run.options is None
+                else _("all questions with fewer options")
+            ),
         ),
         (_("Calls"), count(run.calls)),
         (_("Input tokens"), count(run.tokens_in)),
@@ -187,7 +213,8 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
     failed = judge_overview.failed(viewer=opened.user, run=run)
     run = known.run
     busy = _busy(known)
-    compared, columns = ([], []) if busy else compared_with_people(opened, run.judge, run.pk)
+    unseen = busy or run.options is not None
+    compared, columns = ([], []) if unseen else compared_with_people(opened, run.judge, run.pk)
     return opened.render(
         "judging/run.html",
         SECTION,
@@ -202,6 +229,7 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
         compared=compared,
         columns=columns,
         kinds=_kinds(opened, run),
+        written=_written(run),
         sentence=_sentence(known),
         facts=_facts(run),
         actions=_run_actions(run),

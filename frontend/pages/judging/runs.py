@@ -70,7 +70,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponseBase:
         SECTION,
         listed,
         title=_("Runs"),
-        about=_("In a run, one judge suggests labels for many trajectories."),
+        about=_("In a run, one judge suggests labels for many trajectories, or writes distractors."),
         actions=[start] if runnable else [],
     )
 
@@ -94,7 +94,10 @@ def _estimates(opened: ProjectPage, form: RunForm) -> list[RunRow]:
     rows = []
     for judge in form.cleaned_data["judges"]:
         try:
-            rows.append(RunRow(judge, estimates.estimate(viewer=opened.user, judge=judge, selection=chosen)))
+            estimate = estimates.estimate(
+                viewer=opened.user, judge=judge, selection=chosen, options=form.wanted_options()
+            )
+            rows.append(RunRow(judge, estimate))
         except TristepError as error:
             rows.append(RunRow(judge, problem=translated(error.message)))
     return rows
@@ -131,9 +134,10 @@ def _estimated(rows: list[RunRow], fit: list[RunRow]) -> Table:
 def _new_page(opened: ProjectPage, form: RunForm, rows: list[RunRow]) -> HttpResponse:
     """The form, and beside it the estimate; what is started is what was estimated."""
     fit = [row for row in rows if row.estimate is not None and row.estimate.trajectories]
-    hidden = [("judges", row.judge.pk) for row in fit]
+    hidden: list[tuple[str, Any]] = [("judges", row.judge.pk) for row in fit]
     if fit:
         hidden += [(name, value) for name, value in form.selection().items() if value is not None]
+        hidden += [("options", form.wanted_options())] if form.wanted_options() is not None else []
     return opened.render(
         "judging/run_new.html",
         SECTION,
@@ -145,6 +149,7 @@ def _new_page(opened: ProjectPage, form: RunForm, rows: list[RunRow]) -> HttpRes
         estimated=_estimated(rows, fit),
         hidden=hidden,
         startable=len(fit),
+        writes=bool(rows) and form.wanted_options() is not None,
     )
 
 
@@ -183,6 +188,7 @@ def _start(opened: ProjectPage, form: RunForm, rows: list[RunRow]) -> list[Sugge
                     actor=opened.user,
                     judge=row.judge,
                     selection=RunSelection.of(form.selection()),
+                    options=form.wanted_options(),
                     budget=form.cleaned_data["budget"],
                     estimate=row.estimate.as_dict() if row.estimate is not None else None,
                 )

@@ -7,7 +7,8 @@ A file has two parts, "## system" and "## user". In the second these places are 
 `{{mark}}`, `{{record}}`, `{{steps}}` and, from v2 on, `{{earlier}}` (what was labelled before, of a run that
 is asked about in parts). How the record is written belongs to the version too: from v3 on it says which tool
 results the log marks as errors. The versions called `decision-…` are those for decisions: `{{steps}}` are
-then the numbers of the actions.
+then the numbers of the actions. `distractor-v1` asks for actions instead of labels: `{{count}}` of the kinds
+that `{{steps}}` lists. No judge is made with it; runs that want distractors take it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ LATEST: Final = VERSIONS[-1]
 """The version that a new judge takes."""
 DECISION_VERSIONS: Final = ("decision-v1",)
 """All versions for decisions, the oldest first."""
+DISTRACTORS: Final = "distractor-v1"
+"""The version that asks for distractors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ def check_version(kind: ProjectKind, prompt_version: str) -> None:
 
 def in_both_orders(prompt_version: str) -> bool:
     """Whether it asks about alternatives, in an order and in its reverse."""
-    return PROMPTS[prompt_version].needs is Feature.PAIRS
+    prompt = PROMPTS.get(prompt_version)
+    return prompt is not None and prompt.needs is Feature.PAIRS
 
 
 def tells_errors(prompt_version: str) -> bool:
@@ -77,7 +81,7 @@ def tells_errors(prompt_version: str) -> bool:
 @cache
 def template(prompt_version: str) -> tuple[str, str]:
     """The system text and the user template of a version. Raises `Invalid`."""
-    if prompt_version not in PROMPTS:
+    if prompt_version not in PROMPTS and prompt_version != DISTRACTORS:
         raise Invalid(
             translatable(
                 "Unknown prompt version “{version}”; choose from {versions}.",
