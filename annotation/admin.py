@@ -85,6 +85,13 @@ class FreezeAdmin(LookOnly):
     fields = (*list_display, "attempt", "error", "finished_at")
 
 
+@admin.register(models.PromptSet)
+class PromptSetAdmin(LookOnly):
+    list_display = ("name", "release", "state", "progress_done", "progress_total", "created_at")
+    list_select_related = ("release",)
+    fields = (*list_display, "options", "counts", "digest", "attempt", "error", "finished_at")
+
+
 @admin.register(models.SuggestionRun)
 class SuggestionRunAdmin(LookOnly):
     list_display = ("id", "project", "judge", "state", "progress_done", "progress_failed", "created_at")

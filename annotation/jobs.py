@@ -9,6 +9,7 @@ from django.db import close_old_connections
 
 from annotation.core.errors import ImportRefused, TristepError
 from annotation.services import (
+    asking,
     audit,
     claim_expiry,
     derive,
@@ -45,6 +46,15 @@ def run_freeze(job_id: int) -> None:
     """Freeze a release that was asked for; what keeps it from that stands in its row."""
     try:
         release.run_freeze(job_id=job_id)
+    finally:
+        close_old_connections()
+
+
+@shared_task(name="annotation.run_prompts")
+def run_prompts(set_id: int) -> None:
+    """Make the prompts that were asked for; what keeps it from that stands in their row."""
+    try:
+        asking.run_prompts(set_id=set_id)
     finally:
         close_old_connections()
 
@@ -140,6 +150,7 @@ def reap() -> None:
         evaluate.sweep_runs()
         release.reap()
         release.sweep_staged()
+        asking.reap()
         evaluate.sweep_unfitted()
         notices.mail_due()
         audit.chain()

@@ -33,6 +33,7 @@ app_name = "api"
 
 PROJECT = "projects/<slug:slug>/"
 RELEASE = f"{PROJECT}releases/<str:version>/"
+PROMPTS = f"{RELEASE}prompts/<slug:name>/"
 DIFF = f"{RELEASE}diff/<str:other>/"
 
 urlpatterns = [
@@ -187,6 +188,9 @@ urlpatterns = [
     path(f"{RELEASE}benchmark/", predictions.Benchmark.as_view(), name="benchmark"),
     path(f"{RELEASE}best-of-n/", predictions.BestOfN.as_view(), name="best-of-n"),
     path(f"{RELEASE}decisions/", releases.Derivations.as_view(), name="derivations"),
+    path(f"{RELEASE}prompts/", predictions.Prompts.as_view(), name="prompts"),
+    path(PROMPTS, predictions.OnePromptSet.as_view(), name="prompt-set"),
+    path(f"{PROMPTS}prompts.jsonl", predictions.PromptFile.as_view(), name="prompts-file"),
     path(f"{RELEASE}withdraw/", releases.Withdraw.as_view(), name="release-withdraw"),
     # last: whatever is none of these is answered in JSON too
     re_path(r"^(?P<rest>.*)$", index.Unknown.as_view(), name="unknown"),

@@ -35,7 +35,7 @@ from frontend.pages.influence import influence
 from frontend.pages.judging import answers, judges, judges_first, run, runs, workshop
 from frontend.pages.projects import audit, members, overview, projects
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
-from frontend.pages.releases import derivations, freezes, release_diff, releases
+from frontend.pages.releases import derivations, freezes, prompts, release_diff, releases
 from frontend.pages.work import (
     claims,
     first_reading,
@@ -220,6 +220,7 @@ judging = [
 ]
 
 RELEASE = PROJECT + "releases/<str:version>/"
+PROMPTS = RELEASE + "prompts/<slug:name>/"
 MODEL = RELEASE + "models/<int:pk>/"
 
 results = [
@@ -245,6 +246,10 @@ results = [
     page(RELEASE + "public/", releases.public, "release-public"),
     page(RELEASE + "verify/", releases.verify, "release-verify"),
     page(RELEASE + "derive/", derivations.derive, "release-derive"),
+    page(RELEASE + "prompts/", prompts.prompts, "release-prompts"),
+    page(PROMPTS, prompts.prompt_set, "release-prompt-set"),
+    page(PROMPTS + "status/", prompts.status, "release-prompts-status"),
+    page(PROMPTS + "prompts.jsonl", prompts.file, "release-prompts-file"),
     page(RELEASE + "withdraw/", releases.withdraw, "release-withdraw"),
     page(RELEASE + "leaderboard/", leaderboard.leaderboard, "leaderboard"),
     page(RELEASE + "best-of-n/", evaluation.best_of_n, "release-best-of-n"),

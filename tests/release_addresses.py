@@ -26,6 +26,10 @@ def release_pages() -> Iterator[Address]:
     yield Address(f + "public-file", version(version="1.1", name="all.zip"), "on-all.zip")
     yield Address(f + "release-verify", version())
     yield Address(f + "release-derive", version(), body={"into": "bench"})
+    named = {"name": "prompts-1", "shots": "0", "split": "0.5", "seed": "0", "tokens": "2000"}
+    yield Address(f + "release-prompts", version(), body=named)
+    for name in ("release-prompt-set", "release-prompts-status", "release-prompts-file"):
+        yield Address(f + name, version(name="asked"))
     yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(f + name, version()) for name in ("leaderboard", "predictions-import"))
     yield Address(f + "release-errors", of_release("predictions"), query="released=-1&predicted=1")
@@ -65,6 +69,8 @@ def release_api() -> Iterator[Address]:
     yield Address(a + "release-archive", version())
     derived = {"into": "bench", "set": "first", "recipe": "shared"}
     yield Address(a + "derivations", version(), body=derived, query="into=bench&recipe=shared")
+    yield Address(a + "prompts", version(), body={"name": "prompts-1"})
+    yield from (Address(a + name, version(name="asked")) for name in ("prompt-set", "prompts-file"))
     yield Address(a + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(a + name, version()) for name in ("prediction-sets", "leaderboard", "best-of-n"))
     yield Address(a + "benchmark", version())

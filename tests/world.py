@@ -30,7 +30,9 @@ from uuid import UUID
 from django.db.models import Model
 from django.utils import timezone
 
+from annotation.core.asking.settings import PromptSettings
 from annotation.core.errors import ImportRefused
+from annotation.core.jsonio.canonical import canonical_json
 from annotation.models import (
     Adjudication,
     AdminRemark,
@@ -50,6 +52,7 @@ from annotation.models import (
     Membership,
     Notice,
     PredictionSet,
+    PromptSet,
     Step,
     Subset,
     SuggestedLabel,
@@ -212,6 +215,8 @@ def make_world() -> World:
     )
     corrected = _correct(cast, at["settled"])
     frozen = freeze(cast.project, note=canary("release-note"))
+    waiting = canonical_json(PromptSettings.of(shots=0).as_json()).decode()
+    PromptSet.objects.create(release=frozen, name="asked", options=waiting, created_at=timezone.now())
     predicted = {"record_id": at["settled"].record_id, "step_labels": {"2": 1}, "final_label": 1}
     publish(freeze(cast.project, "1.1", note=canary("public-note")), shows_leaderboard=True)
     invitation, link = projects.invite(

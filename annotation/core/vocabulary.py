@@ -316,6 +316,18 @@ UNFINISHED_FREEZES: Final = (FreezeState.QUEUED, FreezeState.RUNNING)
 """A freeze that may still come to a release, and that can still be stopped."""
 
 
+class PromptSetState(StrEnum):
+    """The state of a set of prompts that is made in the background."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    MADE = "made"
+    FAILED = "failed"
+
+
+UNFINISHED_PROMPT_SETS: Final = (PromptSetState.QUEUED, PromptSetState.RUNNING)
+
+
 class SignatureState(StrEnum):
     """The validity of a release's signature here.
 

@@ -43,7 +43,7 @@ from .labels import (
     SaveOperation,
 )
 from .notices import Notice
-from .predictions import OutsideNumber, PredictionReasons, PredictionSet, ReleaseOutline
+from .predictions import OutsideNumber, PredictionReasons, PredictionSet, PromptSet, ReleaseOutline
 from .projects import (
     MAX_ANNOTATORS,
     MAX_CLAIM_DAYS,
@@ -130,6 +130,7 @@ __all__ = [
     "PredictionReasons",
     "PredictionSet",
     "Project",
+    "PromptSet",
     "PublicRelease",
     "Recheck",
     "RelabelRequest",

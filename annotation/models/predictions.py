@@ -1,8 +1,17 @@
-"""Predictions of models for a release. Nothing here is part of a release, and nothing here changes one."""
+"""What models are asked and predict of a release. Nothing here is part of a release, and nothing here changes
+one."""
+
+import json
+from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
+from annotation.core.asking.settings import PromptSettings
+from annotation.core.vocabulary import PromptSetState
+
+from .jobs import JobFields
 from .judges import Judge
 from .releases import Release
 
@@ -113,3 +122,56 @@ class OutsideNumber(models.Model):
 
     def __str__(self) -> str:
         return f"{self.title}, {self.model}"
+
+
+class PromptSet(JobFields):
+    """The prompts of a release under one name, made in the background.
+
+    The release and `options` (core.asking.settings) make them, so that their text is not stored. `drawn` are
+    the examples, `counts` what it comes to, both canonical JSON as `options` is; `marked` are its questions
+    (core.asking.making.Marked); `digest` is the SHA-256 of the file. They are empty until it is made.
+    `progress_*` count records read, of which each is read twice.
+    """
+
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="prompt_sets", db_index=False)
+    name = models.CharField(max_length=64)
+    options = models.TextField()
+    state = models.CharField(max_length=12, default=PromptSetState.QUEUED.value)
+    drawn = models.TextField(blank=True)
+    counts = models.TextField(blank=True)
+    marked = models.BinaryField(default=bytes)
+    digest = models.CharField(max_length=64, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("release", "-created_at", "-pk")
+        constraints = (
+            models.UniqueConstraint(fields=("release", "name"), name="prompt_set_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=[state.value for state in PromptSetState]),
+                name="prompt_set_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state=PromptSetState.MADE.value) | ~Q(digest=""),
+                name="prompt_set_digest_when_made",
+            ),
+        )
+        indexes = (models.Index(fields=("release", "-created_at"), name="prompt_set_by_release"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def parsed_settings(self) -> PromptSettings:
+        """What was asked for."""
+        return PromptSettings.of_json(json.loads(self.options))
+
+    @property
+    def parsed_counts(self) -> dict[str, Any] | None:
+        """What it comes to; None until it is made."""
+        counts: dict[str, Any] | None = json.loads(self.counts or "null")
+        return counts

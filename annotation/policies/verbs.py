@@ -42,6 +42,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "release.withdraw": (Role.ADMIN,),
     "release.publish": (Role.ADMIN,),
     "release.derive": (Role.ADMIN,),
+    "prompts.make": (Role.ADMIN,),
     "predictions.change": (Role.ADMIN,),
     "audit.view": (Role.ADMIN,),
 }

@@ -262,6 +262,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.ReleaseWithdrawal: _member("release__project", *RESULT_ROLES),
     m.PublicRelease: _member("release__project", *RESULT_ROLES),
     m.PredictionSet: _member("release__project", *RESULT_ROLES),
+    m.PromptSet: _member("release__project", *RESULT_ROLES),
     m.OutsideNumber: _member("release__project", *RESULT_ROLES),
     m.AuditEvent: _member("project", Role.ADMIN),
 }

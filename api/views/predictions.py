@@ -1,9 +1,11 @@
-"""Predictions of models on a release, and how they score."""
+"""What models are asked of a release, what they predict, and how they score."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.http import StreamingHttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -11,16 +13,18 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.core.asking.settings import PromptSettings
 from annotation.core.label_files import MAX_REQUEST
-from annotation.models import Judge, PredictionSet, Project, Release, User
+from annotation.models import Judge, PredictionSet, Project, PromptSet, Release, User
 from annotation.policies import require, visible
 from annotation.reports.evaluation import benchmark, best_of_n, leaderboard, model_scores, size_plan
 from annotation.reports.evaluation.outside_numbers import outside_numbers
 from annotation.reports.judging.judge_coverage import judge_coverage
-from annotation.services import evaluate, noted_reads
+from annotation.services import asking, evaluate, noted_reads
 
 from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import predictions as shapes
+from ..serializers import prompts as prompt_shapes
 from .base import ProjectView, fetch, spooled
 from .releases import Frozen
 
@@ -241,3 +245,77 @@ class Benchmark(Frozen):
         For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
         found = benchmark.benchmark(actor=self.user, release=self.release(version))
         return Response(benchmark.as_json(found))
+
+
+class Prompts(Frozen):
+    """`/projects/<slug>/releases/<version>/prompts/`"""
+
+    noun = "prompts"
+
+    @extend_schema(summary="List the prompts of a release", responses=prompt_shapes.PromptSet(many=True))
+    def get(self, request: Request, slug: str, version: str) -> Response:
+        """The sets of prompts of a release, the newest first. For adjudicators and admins."""
+        rows = PromptSet.objects.filter(release=self.release(version)).order_by("-created_at", "-pk")
+        return self.page(visible(self.user, rows), prompt_shapes.PromptSet)
+
+    @extend_schema(
+        summary="Make prompts of a release",
+        request=prompt_shapes.NewPrompts,
+        responses={202: prompt_shapes.PromptSet},
+    )
+    def post(self, request: Request, slug: str, version: str) -> Response:
+        """Make a prompt for every question of a release of decisions, in the background: follow the address
+        in `Location`. For admins. The same asked for twice is made once; Conflict (`name_taken`) when there
+        are other prompts of that name."""
+        said: dict[str, Any] = self.parsed(prompt_shapes.NewPrompts)
+        row = asking.make_prompts(
+            actor=self.user,
+            release=self.release(version),
+            name=said.pop("name"),
+            options=PromptSettings.of(**said),
+        )
+        where = reverse("api:prompt-set", args=[slug, version, row.name])
+        return Response(
+            prompt_shapes.PromptSet(row).data, status=status.HTTP_202_ACCEPTED, headers={"Location": where}
+        )
+
+
+class OnePromptSet(Frozen):
+    """`/projects/<slug>/releases/<version>/prompts/<name>/`"""
+
+    noun = "prompts"
+
+    def row(self, version: str, name: str) -> PromptSet:
+        """The set of that name."""
+        release = self.release(version)
+        found: PromptSet = fetch(self.user, PromptSet.objects.filter(release=release), name=name)
+        found.release = release
+        return found
+
+    @extend_schema(summary="Look at prompts", responses=prompt_shapes.PromptSet)
+    def get(self, request: Request, slug: str, version: str, name: str) -> Response:
+        """The progress of a set of prompts; in the end what it comes to, or the reason why there is none."""
+        return Response(prompt_shapes.PromptSet(self.row(version, name)).data)
+
+
+class PromptFile(OnePromptSet):
+    """`/projects/<slug>/releases/<version>/prompts/<name>/prompts.jsonl`"""
+
+    reading_may_conflict = True
+    throttle_scope = "costly"
+
+    @extend_schema(summary="Download prompts", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
+    def get(  # type: ignore[override]
+        self, request: Request, slug: str, version: str, name: str
+    ) -> StreamingHttpResponse:
+        """The prompts as JSON Lines, streamed; the same bytes each time. A line holds `record_id`, `uuid`,
+        `subset`, `kind`, `language`, `split`, `shots` (its examples), `cut` (characters left out of its
+        history) and `prompt`, and not what is right. Conflict (`not_made`) until they are made."""
+        return StreamingHttpResponse(
+            asking.prompt_lines(actor=self.user, row=self.row(version, name)),
+            content_type="application/x-ndjson",
+            headers={
+                "Content-Disposition": f'attachment; filename="{name}.jsonl"',
+                "X-Content-Type-Options": "nosniff",
+            },
+        )

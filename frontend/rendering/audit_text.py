@@ -50,6 +50,8 @@ AUDIT_SENTENCES = {
     "guidelines.look_again": gettext_lazy("asked annotators to look again"),
     "guidelines.look_again_undo": gettext_lazy("took back requests to look again"),
     "guidelines.write": gettext_lazy("wrote guidelines"),
+    "prompts.export": gettext_lazy("downloaded prompts of a release"),
+    "prompts.make": gettext_lazy("asked for prompts of a release"),
     "freeze.cancel": gettext_lazy("stopped the freezing of a release"),
     "freeze.start": gettext_lazy("asked for a release to be frozen"),
     "import.abandon": gettext_lazy("stopped an import"),

@@ -20,6 +20,7 @@ from annotation.core.vocabulary import (
     FreezeState,
     ImportState,
     InvitationState,
+    PromptSetState,
     Role,
     TrajectoryState,
 )
@@ -59,6 +60,7 @@ BADGES = {
     ImportState.ABANDONED: "outline",
     FreezeState.FROZEN: "good",
     FreezeState.CANCELLED: "outline",
+    PromptSetState.MADE: "good",
     InvitationState.PENDING: "warn",
     InvitationState.ACCEPTED: "good",
     InvitationState.DECLINED: "bad",
@@ -92,6 +94,7 @@ def state_names() -> dict[str, str]:
         ImportState.ABANDONED: gettext("abandoned"),
         FreezeState.FROZEN: gettext("frozen"),
         FreezeState.CANCELLED: gettext("stopped"),
+        PromptSetState.MADE: pgettext("prompts", "made"),
         InvitationState.PENDING: gettext("pending"),
         InvitationState.ACCEPTED: gettext("accepted"),
         InvitationState.DECLINED: gettext("declined"),

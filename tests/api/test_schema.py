@@ -44,6 +44,7 @@ CONFLICTING_READS = frozenset(
         f"{API}/projects/{{slug}}/releases/{{version}}/statistics/",
         f"{API}/projects/{{slug}}/releases/{{version}}/judges/",
         f"{API}/projects/{{slug}}/releases/{{version}}/decisions/",
+        f"{API}/projects/{{slug}}/releases/{{version}}/prompts/{{name}}/prompts.jsonl",
     }
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,24 +42,24 @@ def water_level(sizes: Sequence[int], room: int) -> int | None:
     return None
 
 
-def clip_middle(text: str, room: int) -> Clip:
+def clip_middle(text: str, room: int, note: Callable[[int], str] = note) -> Clip:
     """`text` in at most `room` units, its middle replaced by a note; whole when it fits.
 
-    When not even the note fits, the note alone is what remains.
+    When not even the note fits, the note alone is what remains. `note` makes it of the number of characters.
     """
     if units(text) <= room:
         return Clip(text, 0)
     low, high = 0, min(len(text), max(room, 0) // LETTER_UNITS)  # no character costs less
     while low < high:
         kept = (low + high + 1) // 2
-        if units(_with(text, kept)) <= room:
+        if units(_with(text, kept, note)) <= room:
             low = kept
         else:
             high = kept - 1
-    return Clip(_with(text, low), len(text) - low)
+    return Clip(_with(text, low, note), len(text) - low)
 
 
-def _with(text: str, kept: int) -> str:
+def _with(text: str, kept: int, note: Callable[[int], str]) -> str:
     head = round(kept * HEAD_SHARE)
     tail = kept - head
     return text[:head] + note(len(text) - kept) + (text[-tail:] if tail else "")

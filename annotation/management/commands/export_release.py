@@ -1,4 +1,4 @@
-"""export_release PROJECT VERSION --format FORMAT --output DIR"""
+"""export_release PROJECT VERSION --format FORMAT --output DIR, or --prompts NAME in place of a format"""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -8,6 +8,7 @@ from annotation.core.releases.exports import BY_NAME, PLAIN, export_options
 from annotation.core.releases.exports.formats.base import ZEROS
 from annotation.core.releases.exports.formats.protocols import PROTOCOLS
 from annotation.management.base import OperatorCommand, add_project, counted, find_release
+from annotation.management.prompts import add_prompts, export_prompts
 from annotation.policies import OPERATOR
 from annotation.services import release
 
@@ -15,7 +16,8 @@ from annotation.services import release
 class Command(OperatorCommand):
     help = (
         "Write a release as files: AgentProcessBench lines, a Hugging Face data set (Parquet, card, "
-        "Croissant), or step rewards for training; with checksums and signatures."
+        "Croissant), or step rewards for training; with checksums and signatures. Or prompts that ask its "
+        "questions."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -44,8 +46,19 @@ class Command(OperatorCommand):
             "the trajectory (cut)",
         )
 
+        add_prompts(parser)
+
     def run(self, **options: Any) -> None:
         frozen = find_release(options["project"], options["release_version"])
+        if options["prompts"] is not None:
+            row = export_prompts(frozen, options)
+            counts = row.parsed_counts or {}
+            self.summary(
+                f"{counted(counts['test'] + counts['train'], 'prompt')} written to {options['output']}, "
+                f"{counts['test']:,} for testing; {counts['cut']:,} cut, {counts['too_long']:,} too long, "
+                f"{counts['fewer_shots']:,} with fewer examples; SHA-256 {row.digest}."
+            )
+            return
         output = Path(options["output"])
         chosen = export_options(
             {key: options[key] for key in ("format", "split", "seed", "protocol", "blind_labels", "zero")}

@@ -35,8 +35,8 @@ def export_options(given: Mapping[str, Any]) -> ExportOptions:
     _one_of("format", name, BY_NAME, [format.name for format in FORMATS])
     options = ExportOptions(
         format=BY_NAME[name],
-        split=_share(chosen["split"]) if "split" in chosen else None,
-        seed=_seed(chosen["seed"]) if "seed" in chosen else 0,
+        split=share(chosen["split"]) if "split" in chosen else None,
+        seed=seed_of(chosen["seed"]) if "seed" in chosen else 0,
         protocol=str(chosen.get("protocol", PROPAGATED)),
         blind_labels=_yes(chosen.get("blind_labels", "")),
         zero=str(chosen.get("zero", ZERO_TRUE)).lower(),
@@ -77,10 +77,11 @@ def _one_of(field: str, value: str, known: Container[str], named: Iterable[str])
         )
 
 
-def _share(given: Any) -> float:
+def share(given: Any) -> float:
+    """The share of tasks for the test split, from text or a number. Raises Invalid with the field `split`."""
     text = given if isinstance(given, str) else repr(given)
-    share = float(text) if _SHARE.fullmatch(text.strip()) else math.nan
-    if not 0 < share < 1:
+    found = float(text) if _SHARE.fullmatch(text.strip()) else math.nan
+    if not 0 < found < 1:
         raise _invalid(
             "split",
             translatable(
@@ -88,10 +89,11 @@ def _share(given: Any) -> float:
                 "decimals, such as 0.2."
             ),
         )
-    return share
+    return found
 
 
-def _seed(given: Any) -> int:
+def seed_of(given: Any) -> int:
+    """A seed, from text or a number. Raises Invalid with the field `seed`."""
     text = str(given).strip()
     seed = int(text) if _SEED.fullmatch(text) else -1
     if not 0 <= seed <= MAX_SEED:
