@@ -56,7 +56,6 @@ CALLED_BY_NAME: Final = (
 DECORATED: Final = ("@register*", "@receiver*", "@extend_schema*", "@action*", "@shared_task*", "@*.connect*")
 KEPT: Final = {
     "Derivation": "decisions of a release, which the service that imports them is built on (issue 26)",
-    "question_sums": "the counts of models on questions, for their board (issue 27)",
     "with_untouched": "agreement on untouched labels, which the report is to show apart",
     "lift": "the tests' clean-up and the reverse of a migration",
 }

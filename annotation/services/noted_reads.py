@@ -43,8 +43,8 @@ from annotation.reports.cases import examples as example_lists
 from annotation.reports.cases import history as reports
 from annotation.reports.cases import own_consensus as own_consensus_report
 from annotation.reports.cases.history_entries import HistoryEntry, Place
+from annotation.reports.evaluation import answered_questions, predicted_records
 from annotation.reports.evaluation import model_scores as scores
-from annotation.reports.evaluation import predicted_records
 from annotation.reports.judging import prompt_workshop, runs
 from annotation.reports.quality import label_audit
 from annotation.reports.releases.atif_documents import atif_documents
@@ -52,7 +52,12 @@ from annotation.reports.work import search, trajectory_list
 
 from . import exposures
 
-Erring = TypeVar("Erring", predicted_records.ListedRecord, scores.ErringTrajectory)
+Erring = TypeVar(
+    "Erring",
+    predicted_records.ListedRecord,
+    scores.ErringTrajectory,
+    answered_questions.AnsweredQuestion,
+)
 
 
 def costs_the_claim(*, actor: User, trajectory: Trajectory) -> bool:
@@ -204,10 +209,10 @@ def frozen_record(
     return record
 
 
-def model_scores(*, actor: User, row: PredictionSet) -> scores.ModelScores:
+def model_scores(*, actor: User, row: PredictionSet, by_pairs: bool = False) -> scores.ModelScores:
     """All figures of one prediction set, which comes with its release; of the trajectories on which it errs
     most those that `model_errors` shows. For adjudicators and admins."""
-    model = scores.model_scores(actor=actor, row=row)
+    model = scores.model_scores(actor=actor, row=row, by_pairs=by_pairs)
     return replace(model, worst=model_errors(actor=actor, release=row.release, rows=model.worst))
 
 
@@ -225,6 +230,15 @@ def model_errors(*, actor: User, release: Release, rows: Sequence[Erring]) -> li
     exposures.expose_all(user=actor, trajectories=sorted(here.keys() - kept), kind=ExposureKind.CONSENSUS)
     sealed = {here[pk] for pk in kept}
     return [row for name, row in names.items() if name not in sealed]
+
+
+def model_answers(
+    *, actor: User, row: PredictionSet, rows: Sequence[answered_questions.AnsweredQuestion]
+) -> list[answered_questions.AnsweredQuestion]:
+    """A page of a model's answers with the outputs and the keys, as far as `model_errors` shows them. For
+    adjudicators and admins."""
+    shown = model_errors(actor=actor, release=row.release, rows=rows)
+    return answered_questions.with_texts(actor=actor, row=row, rows=shown)
 
 
 def changed_labels(

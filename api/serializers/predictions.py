@@ -61,6 +61,17 @@ class PredictionOptions(Query):
     )
 
 
+class ScoredBy(Query):
+    """By what models are scored on a release that holds questions and pairs of options."""
+
+    by = serializers.ChoiceField(
+        choices=("questions", "pairs"),
+        required=False,
+        default="questions",
+        help_text="Of a release that holds questions and pairs.",
+    )
+
+
 class RawPredictionOptions(PredictionOptions):
     """The options of a raw upload."""
 

@@ -102,14 +102,18 @@ class OnePredictionSet(Frozen):
         rows = PredictionSet.objects.filter(release=self.release(version)).select_related("release__project")
         return fetch(self.user, rows, pk=pk)
 
-    @extend_schema(summary="Read a prediction set", responses=shapes.PredictionSetDetail)
+    @extend_schema(
+        summary="Read a prediction set",
+        parameters=[shapes.ScoredBy],
+        responses=shapes.PredictionSetDetail,
+    )
     def get(self, request: Request, slug: str, version: str, pk: int) -> Response:
         """Facts of the set, and its scores in detail: every figure, the confusion (release in the rows; −1,
         0, +1, none), the places of its first errors, scores by length and position, and the trajectories on
         which it errs most, without those that one is labelling; having seen their consensus is noted. For
         adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
-        row = self.row(version, pk)
-        scores = model_scores.as_json(noted_reads.model_scores(actor=self.user, row=row))
+        row, by_pairs = self.row(version, pk), self.query(shapes.ScoredBy)["by"] == "pairs"
+        scores = model_scores.as_json(noted_reads.model_scores(actor=self.user, row=row, by_pairs=by_pairs))
         return Response(shapes.PredictionSetDetail(row, context={"scores": scores}).data)
 
     @extend_schema(summary="Delete a prediction set", request=None, responses={204: None})
@@ -153,15 +157,19 @@ class Leaderboard(Frozen):
     reading_may_conflict = True
     throttle_scope = "costly"
 
-    @extend_schema(summary="Read the leaderboard", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        summary="Read the leaderboard", parameters=[shapes.ScoredBy], responses=OpenApiTypes.OBJECT
+    )
     def get(self, request: Request, slug: str, version: str) -> Response:
-        """Scores of models that label the steps of a release, best StepAcc first: every figure as a fraction
+        """Scores of models that label the steps of a release, choose among options, or answer questions, the
+        best first: every figure as a fraction
         under its name, overall and by subset, with n, 95 % intervals, reasons where one is undefined, and
         ranks as intervals; below `recalibrated` the same after recalibration, with the change of each figure;
         the judge `stacked` of all models; and baselines. What is still being fitted is null or missing, and
-        `pending` true. For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot
-        be read."""
-        board = leaderboard.leaderboard(actor=self.user, release=self.release(version))
+        `pending` true. Of questions also by ability, language and length, and where the keys stand. For
+        adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
+        by_pairs = self.query(shapes.ScoredBy)["by"] == "pairs"
+        board = leaderboard.leaderboard(actor=self.user, release=self.release(version), by_pairs=by_pairs)
         return Response(leaderboard.as_json(board))
 
 

@@ -9,9 +9,9 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import Invalid
-from annotation.core.kinds import Feature, ProjectKind
 from annotation.core.label_files import MAX_FILE
 from annotation.core.scoring.outside_numbers import parse_numbers
+from annotation.core.scoring.scheme import BY_QUESTIONS, BY_STEPS, Scheme
 from annotation.language import translated
 from annotation.services.evaluate.outside_numbers import MAX_TITLE
 from annotation.services.evaluate.store import MAX_MODEL, MAX_PROMPT_VERSION
@@ -49,15 +49,27 @@ class PredictionFileForm(forms.Form):
         label=_("Cost in US dollars"), required=False, max_digits=12, decimal_places=4, min_value=0
     )
 
-    def __init__(self, *args: Any, subsets: Iterable[str], kind: ProjectKind, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, subsets: Iterable[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if kind.has(Feature.PAIRS):
-            self.fields["file"].help_text = _(
-                "Choose files or drop them here, for example one for each subset. JSON Lines: record_id, and "
-                "one of labels, scores and choices in each line."
-            )
         everywhere = ("", _("Look up each record in the whole release"))
         self.fields["subset"].choices = [everywhere, *((name, name) for name in subsets)]  # type: ignore[attr-defined]
+
+    def explain(self, scheme: Scheme, *, mixed: bool) -> None:
+        """Say what lines look like on a release whose models are scored so; `mixed`: on one of questions and
+        pairs."""
+        choose = _("Choose files or drop them here, for example one for each subset.")
+        if scheme is BY_STEPS:
+            return
+        of_pairs = _("JSON Lines: record_id, and one of labels, scores and choices in each line.")
+        of_questions = _(
+            "JSON Lines: uuid or record_id, and what the model wrote as output or pred, in each line: "
+            '{"uuid": "…", "output": "B) …"}. Choices take labels of their options too.'
+        )
+        said = [of_questions] if scheme is BY_QUESTIONS or mixed else []
+        if scheme is not BY_QUESTIONS or mixed:
+            said.append(of_pairs)
+        # the fields of a form that was checked are bound already
+        self["file"].help_text = " ".join(map(str, (choose, *said)))
 
     def clean_file(self) -> Any:
         """Files that can be read whole."""

@@ -13,8 +13,8 @@ import pytest
 from annotation.core.decisions.record import Asked, Decision, Option, decision_draft
 from annotation.core.jsonio.plain_text import json_text
 from annotation.core.releases.exports.asked import AskedKind, AskedQuestion, NotAsked, asked_question
-from annotation.core.scoring.outputs import READINGS
-from annotation.core.scoring.questions import Question, verdict
+from annotation.core.scoring.questions.outputs import READINGS
+from annotation.core.scoring.questions.verdicts import Question, verdict
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.core.vocabulary import Ability, DecisionKind
 from tests.fixtures.decisions import by_key, frozen

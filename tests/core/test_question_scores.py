@@ -1,19 +1,27 @@
-"""Scores on questions: what an output is read as, ROUGE, and figures, held against published data and
-`rouge-score`."""
+"""Scores on questions: what an output is read as, ROUGE, figures of choices, and what stands beside models,
+held against published data, `rouge-score` and scipy."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 
 from annotation.core.decisions.lettered import split_lettered
-from annotation.core.scoring.outputs import READINGS, without_outer_quotes
-from annotation.core.scoring.questions import FIGURES, Question, question_sums, verdict
-from annotation.core.scoring.rouge import rouge, tokens
+from annotation.core.kinds import DECISIONS
+from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
+from annotation.core.scoring.decisions.facts import LONGER, DecisionFacts
+from annotation.core.scoring.question_figures import COLUMNS, VERDICTS, question_sums, verdicts_of
+from annotation.core.scoring.questions.facts import KINDS, QuestionFacts
+from annotation.core.scoring.questions.outputs import READINGS, without_outer_quotes
+from annotation.core.scoring.questions.rouge import Rouge, rouge, tokens
+from annotation.core.scoring.questions.verdicts import Question, verdict
+from annotation.core.scoring.without_reading import beside, key_positions
 
 # by rouge-score 0.1.2, of tokens that are single letters: prediction, target, F1 of ROUGE-1, -2 and -L
 ROUGE_SCORE = json.loads(Path(__file__).with_name("rouge_score.json").read_text())
@@ -23,13 +31,6 @@ def lines(published: Path, name: str) -> list[dict[str, Any]]:
     """The lines of a file of APTBench, without those that repeat."""
     texts = (published / "aptbench" / f"{name}.jsonl").read_text().splitlines()
     return [json.loads(text) for text in dict.fromkeys(texts)]
-
-
-def values(question_verdicts: list[tuple[Question, str]]) -> dict[str, tuple[float, int]]:
-    """Each figure of all questions and its n; a task each."""
-    found = [verdict(question, output) for question, output in question_verdicts]
-    sums = question_sums(np.arange(len(found)), len(found), found).sum(axis=0)
-    return {name: (float(one.values(sums)), int(one.n(sums))) for name, one in FIGURES.items()}
 
 
 @pytest.mark.parametrize(("prediction", "target", "one", "two", "longest"), ROUGE_SCORE)
@@ -43,38 +44,6 @@ def test_rouge_is_that_of_rouge_score(
 def test_tokens_are_words_and_in_chinese_characters() -> None:
     assert tokens("The  Cat\tsat", "en") == ["The", "Cat", "sat"]
     assert tokens("帕 劳", "zh-Hans") == ["帕", "劳"]
-
-
-@pytest.mark.published
-@pytest.mark.parametrize(
-    ("name", "language", "n", "exact", "near"),
-    [
-        ("summ_ans_en", "en", 161, 17, (21.4740, 12.8464, 21.3774)),
-        ("summ_ans_zh", "zh", 138, 17, (33.8641, 29.9363, 33.8641)),
-    ],
-)
-def test_query_answers_are_as_near_to_answers_as_published(
-    published: Path, name: str, language: str, n: int, exact: int, near: tuple[float, ...]
-) -> None:
-    found = values(
-        [
-            (Question("answer", (line["answer"],), language), line["query_answer"] + "]")
-            for line in lines(published, name)
-        ]
-    )
-    assert found["accuracy"] == found["accuracy_published"] == (pytest.approx(exact / n), n)
-    assert [round(100 * found[f"rouge_{which}"][0], 4) for which in "12l"] == list(near)
-
-
-@pytest.mark.published
-def test_commonest_command_is_right_in_101_of_1084(published: Path) -> None:
-    found = values(
-        [
-            (Question("command", (line["target_cmd"],)), "pip install -r requirements.txt\nls")
-            for line in lines(published, "action")
-        ]
-    )
-    assert found["accuracy"] == (pytest.approx(101 / 1084), 1084)
 
 
 @pytest.mark.parametrize(
@@ -102,20 +71,70 @@ def test_output_is_read_twice(kind: str, output: str, as_published: str | None, 
     assert (read.published, read.strict) == (as_published, strictly)
 
 
-def test_empty_outputs_are_left_out_of_the_published_reading_alone() -> None:
-    right = [(Question("choice", ("B",)), "B)")] * 600
-    wrong = [(Question("choice", ("B",)), "A)")] * 398
-    found = values([*right, *wrong, *[(Question("choice", ("B",)), " ")] * 2])
-
-    assert found["accuracy"] == (pytest.approx(0.6), 1000)
-    assert found["accuracy_published"] == (pytest.approx(600 / 998), 998)
-    assert found["unreadable"] == (pytest.approx(0.002), 1000)
-
-
 def test_text_counts_by_its_nearest_key_and_with_quotes_taken_away() -> None:
-    found = values([(Question("command", ("run a", 'say "b c"')), '"run a"')])
-    assert (found["accuracy"], found["exact_without_quotes"]) == ((0.0, 1), (1.0, 1))
+    found = verdict(Question("command", ("run a", 'say "b c"')), '"run a"')
+    assert (found.strict, found.unquoted, found.near) == (False, True, Rouge(0.0, 0.0, 0.0))
+    assert verdict(Question("answer", ("a b c d", "b c x")), "b c]").near == Rouge(4 / 5, 2 / 3, 4 / 5)
     assert without_outer_quotes('say "b"') == 'say "b"'
+
+
+# ── Options by their letters ──────────────
+def choices(*asked: tuple[str, str]) -> ReleasedLabels:
+    """A release of choices, a task each: the letters of the options, and those that are right."""
+    options = [
+        (at, letter, letter in right) for at, (letters, right) in enumerate(asked) for letter in letters
+    ]
+    record, letter, right = (np.array(column) for column in zip(*options, strict=True))
+    n = len(asked)
+    none, one = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
+    reading = np.array([1 + KINDS.index("choice" if len(right) == 1 else "keys") for _, right in asked])
+    letters = np.array([ord(each) - ord("A") for each in letter])
+    facts = QuestionFacts(("",), ("",), ("",) * n, reading, none, none, none, letters)
+    made = ReleasedLabels.of_steps(none[record], record, record, np.where(right, 1, -1))
+    shown = DecisionFacts((), none - 1, {LONGER: np.arange(len(options)) % 3}, facts)
+    return replace(made, outcome=one, kind=DECISIONS, decisions=shown)
+
+
+def test_labels_of_options_answer_a_choice_by_what_they_label_right() -> None:
+    released = choices(("AB", "A"), ("ABC", "AC"), ("AB", "B"), ("AB", "B"), ("AB", "A"))
+    said = Predictions.none(released)
+    labels = [1, -1, 1, 0, 1, 1, 1, -1, 0, MISSING, MISSING]
+    said.steps[:] = labels
+    totals = dict(zip(COLUMNS, question_sums(released, said).sum(axis=0), strict=True))
+    assert [totals[name] for name in ("questions", "strict", "published")] == [5, 2, 2]
+    assert (totals["unreadable"], totals["empty"]) == (1, 1)
+    assert [VERDICTS[at] for at in verdicts_of(released, said)] == [
+        *("right", "right", "wrong", "unreadable", "empty"),
+    ]
+
+
+def test_what_needs_no_reading_earns_what_a_count_by_hand_says() -> None:
+    released = choices(("ABCD", "A"), ("AB", "B"), ("ABC", "AC"))
+    assert released.decisions is not None and released.decisions.questions is not None
+    found = beside(released, released.decisions.questions)
+    earned = {name: question_sums(released, one)[:, COLUMNS.index("strict")] for name, one in found.items()}
+    assert earned["chance"].tolist() == [1 / 4, 1 / 2, 1 / 7]
+    assert earned["always_a"].tolist() == [1, 0, 0]
+    # the lengths are 0 1 2 0, 1 2 and 0 1 2
+    assert earned["longest"].tolist() == [0, 1, 0]
+
+
+def test_key_positions_of_choices_of_one_size_have_the_chi_square_of_pearson() -> None:
+    rights = "AAAAAAABBCCCDDDD"
+    released = choices(*(("ABCD", right) for right in rights), ("ABCD", "AB"))
+    assert released.decisions is not None and released.decisions.questions is not None
+    found = key_positions(released, released.decisions.questions)
+    expected = chisquare([7, 2, 3, 4])
+    assert (found.counts, found.expected, found.freedom) == ((7, 2, 3, 4), (4.0,) * 4, 3)
+    assert (found.chi_square, found.p) == pytest.approx((expected.statistic, expected.pvalue))
+
+
+def test_key_positions_of_choices_of_two_sizes_add_their_chances() -> None:
+    released = choices(*(("AB", right) for right in "AAB"), *(("ABCD", right) for right in "ABCDD"))
+    assert released.decisions is not None and released.decisions.questions is not None
+    found = key_positions(released, released.decisions.questions)
+    assert found.expected == pytest.approx((3 / 2 + 5 / 4, 3 / 2 + 5 / 4, 5 / 4, 5 / 4))
+    assert sum(found.counts) == 8 and found.freedom == 3
 
 
 # ── Options in one text ───────────────────

@@ -23,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.core.scoring.labels import MISSING, BoolArray, Predictions, ReleasedLabels
+from annotation.core.scoring.question_figures import question_facts
+from annotation.core.scoring.scheme import has_questions
 from annotation.core.scoring.scores import Scores, of_sums, sums_of
 from annotation.core.vocabulary import ConsensusKind
 
@@ -129,8 +131,11 @@ def human_scores(
     `decisions`: what an adjudicator decided stands in the place of the other's label.
 
     Each labelling is held against that of every other reader who labelled all of the trajectory. Intervals
-    are over tasks, as those of models; `n` counts every comparison.
+    are over tasks, as those of models; `n` counts every comparison. Of questions these are choices, for
+    labels of options say nothing of a text.
     """
+    if has_questions(released):
+        chosen = chosen & question_facts(released).choices
     sums = np.zeros_like(sums_of(released, Predictions.none(released)))
     counted = np.zeros((len(found.turns), released.n_records), dtype=bool)
     references = [_reference(released, one, found.decided, decisions) for one in found.turns]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.kinds import STEPS, Feature, ProjectKind
 from annotation.core.scoring.decisions.facts import DecisionFacts, record_facts
 from annotation.core.scoring.decisions.orders import UNREADABLE, Orders
+from annotation.core.scoring.questions.worth import SAID, Outputs
 
 Labels = npt.NDArray[np.int8]
 BoolArray = npt.NDArray[np.bool_]
@@ -54,10 +55,14 @@ class ReleasedLabels:
     decisions: DecisionFacts | None = None
 
     @classmethod
-    def of(cls, records: Iterable[Mapping[str, Any]]) -> ReleasedLabels:
+    def of(
+        cls,
+        records: Iterable[Mapping[str, Any]],
+        question_of: Callable[[Mapping[str, Any]], Any] | None = None,
+    ) -> ReleasedLabels:
         """From the records of a release in order (core.releases.record_format.release_record). A task is
-        known by its
-        subset and key, without one by its query index."""
+        known by its subset and key, without one by its query index. `question_of`: what is kept of the
+        question of a decision (core.releases.scored_questions)."""
         subsets: dict[str, int] = {}
         tasks: dict[tuple[Any, ...], int] = {}
         texts: list[tuple[str, str]] = []
@@ -73,7 +78,7 @@ class ReleasedLabels:
             rows.append((subset, task, record["sample_index"], record["final_label"]))
             labels = sorted((int(index), value) for index, value in record["step_labels"].items())
             steps.extend((number, index, value) for index, value in labels)
-            if (own := record_facts(record)) is not None:
+            if (own := record_facts(record, question_of)) is not None:
                 facts.append(own)
         by_record = np.array(rows, dtype=np.int64).reshape(-1, 4).T
         by_step = np.array(steps, dtype=np.int64).reshape(-1, 3).T
@@ -128,6 +133,11 @@ class ReleasedLabels:
     def n_tasks(self) -> int:
         """T."""
         return int(self.task.max()) + 1 if len(self.task) else 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether it says all that this version makes of the records, and not what an older one kept."""
+        return self.decisions is None or self.decisions.questions is not None
 
     def lengths(self) -> IntArray:
         """The number of steps of each record, (R,)."""
@@ -202,13 +212,15 @@ _ARRAYS: Final = ("subset", "task", "sample", "outcome", "record", "message_inde
 class Predictions:
     """Predictions of a model for a release: `steps` (S,) and `outcome` (R,), MISSING without a label; `there`
     (R,): it was asked about the record; `failed` (R,): its judgement says of itself that it failed. `orders`:
-    what it says of decisions otherwise than by labels, None where it does not."""
+    what it says of decisions otherwise than by labels, and `outputs`: what its outputs about questions are
+    worth; None where there are none."""
 
     steps: Labels
     outcome: Labels
     there: BoolArray
     failed: BoolArray
     orders: Orders | None = None
+    outputs: Outputs | None = None
 
     @classmethod
     def none(cls, released: ReleasedLabels) -> Predictions:
@@ -235,11 +247,14 @@ class Predictions:
             self.there[records],
             self.failed[records],
             None if said is None else Orders(said.ranks[:, steps], said.chosen[:, records]),
+            None if self.outputs is None else self.outputs.only(records),
         )
 
     def missing(self, released: ReleasedLabels) -> int:
-        """The number of steps without a prediction, of records that the model was asked about."""
-        return int((self.unsaid & self.there[released.record]).sum())
+        """The number of steps without a prediction, of records that the model was asked about and has not
+        answered by an output."""
+        labelled = self.there if self.outputs is None else self.there & ~self.outputs.has(SAID)
+        return int((self.unsaid & labelled[released.record]).sum())
 
     @property
     def unsaid(self) -> BoolArray:
@@ -250,11 +265,15 @@ class Predictions:
     def joined(self, more: Predictions) -> Predictions:
         """These predictions and then those for other records (ReleasedLabels.joined)."""
         parts = (self, more)
+        outputs = None
+        if self.outputs is not None or more.outputs is not None:
+            outputs = self._outputs().joined(more._outputs())
         made = Predictions(
             np.concatenate([one.steps for one in parts]),
             np.concatenate([one.outcome for one in parts]),
             np.concatenate([one.there for one in parts]),
             np.concatenate([one.failed for one in parts]),
+            outputs=outputs,
         )
         if self.orders is None and more.orders is None:
             return made
@@ -270,13 +289,20 @@ class Predictions:
         if self.orders is not None or newer.orders is not None:
             new, old = newer._in_orders(self), self._in_orders(newer)
             orders = Orders(np.where(steps, new.ranks, old.ranks), np.where(records, new.chosen, old.chosen))
+        outputs = None
+        if self.outputs is not None or newer.outputs is not None:
+            outputs = self._outputs().merged(newer._outputs(), records)
         return Predictions(
             np.where(steps, newer.steps, self.steps),
             np.where(records, newer.outcome, self.outcome),
             np.where(records, newer.there, self.there),
             np.where(records, newer.failed, self.failed),
             orders,
+            outputs,
         )
+
+    def _outputs(self) -> Outputs:
+        return Outputs.none(len(self.outcome)) if self.outputs is None else self.outputs
 
     def _in_orders(self, other: Predictions) -> Orders:
         """Its answers, in as many orders as the other's if that has more."""
@@ -286,8 +312,11 @@ class Predictions:
     def packed(self) -> bytes:
         """The predictions in few bytes, for `unpacked`."""
         state = self.there.astype(np.int8) + 2 * self.failed.astype(np.int8)
+        if self.outputs is not None:
+            state += 4
         arrays = np.concatenate([self.steps, self.outcome, state]).astype(np.int8).tobytes()
-        more = b"" if self.orders is None else self.orders.ranks.tobytes() + self.orders.chosen.tobytes()
+        more = b"" if self.outputs is None else self.outputs.packed()
+        more += b"" if self.orders is None else self.orders.ranks.tobytes() + self.orders.chosen.tobytes()
         return zlib.compress(arrays + more, 1)
 
     @classmethod
@@ -296,13 +325,18 @@ class Predictions:
         every = np.frombuffer(zlib.decompress(packed), dtype=np.int8)
         at, records = released.n_steps, released.n_records
         numbers, more = np.split(every, [at + 2 * records])
+        state = numbers[at + records :]
+        outputs = None
+        if (state >= 4).any():
+            kept, more = np.split(more, [Outputs.size(records)])
+            outputs = Outputs.unpacked(kept.tobytes(), records)
         fits = released.kind.has(Feature.PAIRS) and len(more) % (at + records) == 0 if len(more) else True
         if len(numbers) != at + 2 * records or not fits:
             raise ValueError("these are not predictions of this release")
-        state = numbers[at + records :]
         ranks, chosen = np.split(more.view(np.uint8), [len(more) * at // max(at + records, 1)])
         orders = Orders(ranks.reshape(-1, at), chosen.reshape(-1, records)) if len(more) else None
-        return cls(numbers[:at], numbers[at : at + records], state % 2 == 1, state >= 2, orders)
+        there, failed = state % 2 == 1, (state & 2) > 0
+        return cls(numbers[:at], numbers[at : at + records], there, failed, orders, outputs)
 
 
 def always_plus(released: ReleasedLabels) -> Predictions:

@@ -1,18 +1,18 @@
 """Read a file of predictions of a release (docs/formats.md, "Label and prediction files").
 
-The file is read line by line and never held: of each record stay its labels, a byte a step, and where its
-reasons stand in `reasons`, a file of their own. A missing or invalid label stays missing and is counted; what
-is about a message that is no step is an error; what is about a record that the release lacks is counted, or
-an error in strict reading.
+The file is read line by line and never held: of each record stay its labels, a byte a step, of an output
+about a question the verdict on it, and where its reasons stand in `reasons`, a file of their own. A missing
+or invalid label stays missing and is counted; what is about a message that is no step is an error; what is
+about a record that the release lacks is counted, or an error in strict reading.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import IO, BinaryIO, Final, NamedTuple
+from typing import IO, Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 
@@ -47,6 +47,10 @@ from annotation.core.scoring.decisions.answers import (
 )
 from annotation.core.scoring.decisions.orders import Orders, coded
 from annotation.core.scoring.labels import MISSING, Predictions, ReleasedLabels, aligned
+from annotation.core.scoring.questions import lines as output_lines
+from annotation.core.scoring.questions.facts import QuestionFacts
+from annotation.core.scoring.questions.verdicts import Question, Verdict, verdict
+from annotation.core.scoring.questions.worth import Outputs
 
 _REFUSED: Final = frozenset({OCCURS_TWICE, NO_INDEX, ONE_OF, NO_OBJECT, NO_LIST, NO_ORDER})
 NO_LINES: Final = translatable("there is no prediction in this file")
@@ -54,7 +58,7 @@ NO_LINES: Final = translatable("there is no prediction in this file")
 
 class Predicted(NamedTuple):
     """The counting line of one record: `steps` a byte each, `orders` as core.scoring.decisions.orders codes
-    them, `at` and `size` where its reasons stand."""
+    them, `output`: whether it has one, and the `verdict` on it, `at` and `size` where its reasons stand."""
 
     line: int
     when: datetime
@@ -65,6 +69,17 @@ class Predicted(NamedTuple):
     invalid: int
     at: int
     size: int
+    output: bool
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestions:
+    """The questions of a release: its `facts` of them, and what an output about each record is held against
+    (None where nothing is asked)."""
+
+    facts: QuestionFacts
+    keys: Sequence[Question | None]
 
 
 @dataclass(slots=True)
@@ -77,6 +92,7 @@ class PredictionFile:
     reasons: IO[bytes]
     errors: FileErrors
     elsewhere: FileErrors
+    questions: AskedQuestions | None = None
     records: dict[int, Predicted] = field(default_factory=dict)
     superseded: int = 0
 
@@ -90,6 +106,9 @@ class PredictionFile:
         )
         made.outcome[places] = [one.outcome for one in lines]
         made.failed[places] = [one.failed for one in lines]
+        verdicts = {place: one.verdict for place, one in self.records.items() if one.output}
+        if verdicts:
+            made = replace(made, outputs=Outputs.of(self.released.n_records, verdicts))
         return replace(made, orders=self._orders()) if any(one.orders for one in lines) else made
 
     def _orders(self) -> Orders:
@@ -122,29 +141,24 @@ def read_predictions(
     reasons: IO[bytes],
     subset: str = "",
     strict: bool = False,
+    questions: AskedQuestions | None = None,
 ) -> PredictionFile:
     """Read a file whole. Never raises on content: what is wrong is in `errors`. Records are looked for in the
     subset of that name, or in all when it is empty. Lines about other records are errors when `strict`, and
-    in a file that has no others."""
-    file = PredictionFile(released, reasons, FileErrors(filename), FileErrors(filename))
-    places = _places(released, subset)
+    in a file that has no others. `questions`: those of a release that has any."""
+    file = PredictionFile(released, reasons, FileErrors(filename), FileErrors(filename), questions)
+    places = _places(released, subset, released.record_id)
+    uuids = {} if questions is None else _places(released, subset, questions.facts.uuid)
     starts, indexes = released.starts().tolist(), released.message_index.tolist()
     lines = 0
-    for line, answer in _said(stream, filename, released):
+    for line, answer in _said(stream, filename, file):
         lines += 1
         if isinstance(line, RecordError):
             file.errors.add(line)
             continue
-        place = places.get(line.record_id)
-        if place is None:
-            several = line.record_id in places
-            record = excerpt(line.record_id)
-            reason = translatable(IN_SEVERAL, record=record) if several else _elsewhere(record, subset)
-            (file.errors if several or strict else file.elsewhere).add(
-                RecordError(filename, line.line, "record_id", reason)
-            )
-            continue
-        _take(file, line, answer, place, indexes[starts[place] : starts[place + 1]])
+        place = _found(file, line, answer, {"record_id": places, "uuid": uuids}, subset, strict=strict)
+        if place is not None:
+            _take(file, line, answer, place, indexes[starts[place] : starts[place + 1]])
     if not lines:
         file.errors.add(RecordError(filename, 1, "", NO_LINES))
     if not file.records and not file.errors:
@@ -152,28 +166,81 @@ def read_predictions(
     return file
 
 
+def _found(
+    file: PredictionFile,
+    line: LabelLine,
+    answer: Answer,
+    places: Mapping[str, Mapping[str, int | None]],
+    subset: str,
+    *,
+    strict: bool,
+) -> int | None:
+    """The record that a line is about, by the names that it gives; None where that is noted to be none."""
+    names = {"uuid": answer.uuid} if answer.uuid else {}
+    if line.record_id != answer.uuid:
+        names["record_id"] = line.record_id
+    found = {field: places[field].get(name) for field, name in names.items()}
+    for field_name, name in names.items():
+        if found[field_name] is None:
+            several = name in places[field_name]
+            record = excerpt(name)
+            reason = translatable(IN_SEVERAL, record=record) if several else _elsewhere(record, subset)
+            errors = file.errors if several or strict else file.elsewhere
+            errors.add(RecordError(file.errors.filename, line.line, field_name, reason))
+            return None
+    place, *other = set(found.values())
+    if other:
+        file.errors.add(RecordError(file.errors.filename, line.line, "uuid", output_lines.OTHER_QUESTION))
+        return None
+    return place
+
+
 def _said(
-    stream: BinaryIO, filename: str, released: ReleasedLabels
+    stream: BinaryIO, filename: str, file: PredictionFile
 ) -> Iterator[tuple[LabelLine | RecordError, Answer]]:
     """The lines of a file; of decisions each with its answer, if that is not by labels."""
-    if not released.kind.has(Feature.PAIRS):
+    if not file.released.kind.has(Feature.PAIRS):
         yield from ((line, BY_LABELS) for line in label_lines(stream, filename))
         return
     for record in json_lines(stream, filename):
         if isinstance(record, RecordError):
             yield record, BY_LABELS
-            continue
-        if not isinstance(record.value, dict):
+        elif not isinstance(record.value, dict):
             yield parse_label_line(record.value, filename, record.line), BY_LABELS
-            continue
-        problems: list[tuple[str, str]] = []
-        answer = read_answer(record.value, problems)
-        line = parse_label_line(labels_of(record.value), filename, record.line)
-        if isinstance(line, LabelLine):
-            own = "step_labels" if "step_labels" in record.value else "labels"
-            problems += ((name.replace("step_labels", own, 1), why) for name, why in line.problems)
-            line = replace(line, problems=tuple(problems))
-        yield line, answer
+        elif file.questions is not None and output_lines.is_output(record.value):
+            yield _output(record.value, filename, record.line)
+        else:
+            yield _labelled(record.value, filename, record.line)
+
+
+def _labelled(
+    value: Mapping[str, Any], filename: str, number: int, answer: Answer | None = None
+) -> tuple[LabelLine | RecordError, Answer]:
+    """A line about a decision, with its answer, if that is known already."""
+    problems: list[tuple[str, str]] = []
+    if answer is None:
+        answer = read_answer(value, problems)
+    line = parse_label_line(labels_of(value), filename, number)
+    if isinstance(line, LabelLine):
+        own = "step_labels" if "step_labels" in value else "labels"
+        problems += ((name.replace("step_labels", own, 1), why) for name, why in line.problems)
+        line = replace(line, problems=tuple(problems))
+    return line, answer
+
+
+def _output(value: dict[str, Any], filename: str, number: int) -> tuple[LabelLine | RecordError, Answer]:
+    """A line about a question, which may name it by its uuid alone."""
+    uuid, has_id = value.get("uuid"), value.get("record_id") is not None
+    if uuid is not None and not (isinstance(uuid, str) and uuid):
+        return RecordError(filename, number, "uuid", output_lines.NO_TEXT), BY_LABELS
+    if uuid is None and not has_id:
+        return RecordError(filename, number, "record_id", output_lines.NO_ID), BY_LABELS
+    output = output_lines.read_output(value, filename, number)
+    if isinstance(output, RecordError):
+        return output, BY_LABELS
+    named = value if has_id else {**value, "record_id": uuid}
+    line, answer = _labelled(named, filename, number, None if output is None else Answer(output=output))
+    return line, replace(answer, uuid=uuid or "") if output is not None or not has_id else answer
 
 
 def reasons_json(line: LabelLine, answer: Answer, indexes: list[int]) -> bytes:
@@ -185,7 +252,8 @@ def reasons_json(line: LabelLine, answer: Answer, indexes: list[int]) -> bytes:
         "comment": line.comment,
         **answer.as_json(),
     }
-    return canonical_json({key: value for key, value in said.items() if value})
+    # an empty output is one
+    return canonical_json({key: value for key, value in said.items() if value or key == "output"})
 
 
 def _elsewhere(record: str, subset: str) -> str:
@@ -196,12 +264,12 @@ def _elsewhere(record: str, subset: str) -> str:
     )
 
 
-def _places(released: ReleasedLabels, subset: str) -> Mapping[str, int | None]:
-    """The place of each record id; None where several subsets have the record."""
+def _places(released: ReleasedLabels, subset: str, names: Sequence[str]) -> Mapping[str, int | None]:
+    """The place of each record by its name; None where several have that name."""
     places: dict[str, int | None] = {}
-    for place, record_id in enumerate(released.record_id):
+    for place, name in enumerate(names):
         if not subset or released.subsets[released.subset[place]] == subset:
-            places[record_id] = None if record_id in places else place
+            places[name] = None if name in places else place
     return places
 
 
@@ -211,6 +279,7 @@ def _take(file: PredictionFile, line: LabelLine, answer: Answer, place: int, ind
     if file.released.kind.has(Feature.PAIRS):
         named = [(f"labels.{index}", NO_OPTION) for index in extra]
         named += [(name, NO_OPTION) for name, index in answer.indexes() if index not in indexes]
+        named += _misplaced(file.questions, line, answer, place)
     if (line.problems or named) and (wrong := list(_wrong(file.errors.filename, line, named))):
         file.errors.extend(wrong)
         return
@@ -232,7 +301,32 @@ def _take(file: PredictionFile, line: LabelLine, answer: Answer, place: int, ind
         invalid=len(line.problems),
         at=at,
         size=len(said),
+        output=answer.output is not None,
+        verdict=_verdict(file.questions, answer, place),
     )
+
+
+def _verdict(questions: AskedQuestions | None, answer: Answer, place: int) -> Verdict | None:
+    if questions is None or answer.output is None or place >= len(questions.keys):
+        return None
+    asked = questions.keys[place]
+    return None if asked is None else verdict(asked, answer.output.output)
+
+
+def _misplaced(
+    questions: AskedQuestions | None, line: LabelLine, answer: Answer, place: int
+) -> list[tuple[str, str]]:
+    """What a line says that does not answer what it is about: the field, and why."""
+    if questions is None or place >= len(questions.keys):  # of the unlabelled part nothing is known
+        return []
+    is_question = bool(questions.facts.questions[place])
+    if answer.output is not None:
+        return [] if is_question else [(answer.output.name, output_lines.NO_QUESTION)]
+    if not is_question:
+        return []
+    if answer.scores is not None or answer.choices:
+        return [("scores" if answer.scores is not None else "choices", output_lines.ASKS_LETTER)]
+    return [("labels", output_lines.ASKS_TEXT)] if questions.facts.texts[place] else []
 
 
 def _wrong(filename: str, line: LabelLine, named: list[tuple[str, str]]) -> Iterator[RecordError]:

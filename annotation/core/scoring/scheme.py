@@ -1,15 +1,20 @@
-"""The way in which models are scored on releases of a kind: by labels of steps, or by pairs of options."""
+"""The way in which models are scored on a release: by labels of steps, by pairs of options, or by questions.
+
+A release that holds any question is scored by its questions; looked at by pairs (`as_pairs`), it is scored by
+the pairs of all its decisions, as one without questions is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from annotation.core.figures.figure import Figure
 from annotation.core.figures.measure import FloatArray
-from annotation.core.kinds import Feature, ProjectKind
+from annotation.core.kinds import Feature
 from annotation.core.scoring import counts, figures, pairs
+from annotation.core.scoring import question_figures as questions
 from annotation.core.scoring.labels import Predictions, ReleasedLabels
 
 
@@ -43,8 +48,38 @@ BY_PAIRS: Final = Scheme(
     ("pair_accuracy", "pair_accuracy_strict", "right_in_both", "first_chosen", "unreadable"),
     tuple(pairs.FIGURES),
 )
+BY_QUESTIONS: Final = Scheme(
+    questions.question_sums,
+    questions.FIGURES,
+    questions.MAIN,
+    questions.RANKED,
+    ("accuracy", "accuracy_published", "rouge_l", "empty", "unreadable"),
+    tuple(questions.FIGURES),
+)
 
 
-def scheme_of(kind: ProjectKind) -> Scheme:
-    """The way in which models are scored on releases of a kind."""
-    return BY_PAIRS if kind.has(Feature.PAIRS) else BY_STEPS
+def scheme_of(released: ReleasedLabels) -> Scheme:
+    """The way in which models are scored on a release."""
+    if has_questions(released):
+        return BY_QUESTIONS
+    return BY_PAIRS if released.kind.has(Feature.PAIRS) else BY_STEPS
+
+
+def has_questions(released: ReleasedLabels) -> bool:
+    """Whether a release holds questions."""
+    facts = None if released.decisions is None else released.decisions.questions
+    return facts is not None and bool(facts.questions.any())
+
+
+def has_pairs_beside(released: ReleasedLabels) -> bool:
+    """Whether it also holds decisions that are none."""
+    facts = None if released.decisions is None else released.decisions.questions
+    return facts is not None and bool(facts.questions.any()) and not facts.questions.all()
+
+
+def as_pairs(released: ReleasedLabels) -> ReleasedLabels:
+    """A release of decisions, none of them taken for a question."""
+    facts = released.decisions
+    if facts is None or facts.questions is None:
+        return released
+    return replace(released, decisions=replace(facts, questions=facts.questions.as_pairs()))

@@ -13,10 +13,11 @@ import numpy as np
 
 from annotation.core.figures.intervals import Estimates, estimates, joined
 from annotation.core.figures.measure import MIN_TASKS, FloatArray, Measure, divide
-from annotation.core.kinds import Feature, available
+from annotation.core.kinds import available
 from annotation.core.scoring.labels import Predictions, ReleasedLabels
 from annotation.core.scoring.pairs import PairCounts
-from annotation.core.scoring.scheme import scheme_of
+from annotation.core.scoring.question_figures import QuestionCounts
+from annotation.core.scoring.scheme import BY_PAIRS, BY_QUESTIONS, scheme_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Scores:
 
     `effective_steps`: as how many independent steps these count for StepAcc, None without an interval.
 
-    On decisions `pairs` are counted, and `effective_steps` are pairs.
+    On decisions `pairs` are counted, or `questions`, and `effective_steps` are these.
     """
 
     records: int
@@ -39,17 +40,19 @@ class Scores:
     design_effect: float | None
     effective_steps: float | None
     pairs: PairCounts | None = None
+    questions: QuestionCounts | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Each figure as a fraction under its name; beside them their n, intervals and reasons."""
         figures = self.figures.items()
         reasons = {name: one.reason or (one.interval.reason if one.interval else "") for name, one in figures}
         counts = ("records", "steps", "tasks", "absent", "failed")
-        own = (
-            {"missing": self.missing, "effective_steps": self.effective_steps}
-            if self.pairs is None
-            else {**self.pairs.as_json(), "effective_pairs": self.effective_steps}
-        )
+        own: dict[str, Any] = {"missing": self.missing, "effective_steps": self.effective_steps}
+        if self.pairs is not None:
+            own = {**self.pairs.as_json(), "effective_pairs": self.effective_steps}
+        elif self.questions is not None:
+            # shares under their own names, so that what is counted stands apart
+            own = {"counts": self.questions.as_json(), "effective_questions": self.effective_steps}
         return {
             **{name: one.value for name, one in figures},
             "n": {name: one.n for name, one in figures},
@@ -69,7 +72,7 @@ def scores(released: ReleasedLabels, said: Sequence[Predictions]) -> list[Scores
 
 def sums_of(released: ReleasedLabels, said: Predictions) -> FloatArray:
     """The counts of every task of which the figures of this kind are made, (T, columns)."""
-    return scheme_of(released.kind).sums(released, said)
+    return scheme_of(released).sums(released, said)
 
 
 def of_sums(
@@ -81,8 +84,8 @@ def of_sums(
     """The same from counts that are there already, (M, T, columns), and what `estimated` made of them."""
     every = estimated(released, sums) if every is None else every
     totals = sums.sum(axis=1)
-    of_pairs = released.kind.has(Feature.PAIRS)
-    size, effects = _design_effects(every[scheme_of(released.kind).main], totals)
+    scheme = scheme_of(released)
+    size, effects = _design_effects(every[scheme.main], totals)
     measures = {name: one.measures(one.figure.n(totals)) for name, one in every.items()}
     return [
         Scores(
@@ -95,7 +98,8 @@ def of_sums(
             {name: found[at] for name, found in measures.items()},
             None if np.isnan(effects[at]) else float(effects[at]),
             None if np.isnan(effects[at]) else float(size[at] / effects[at]),
-            PairCounts.of(totals[at]) if of_pairs else None,
+            PairCounts.of(totals[at]) if scheme is BY_PAIRS else None,
+            QuestionCounts.of(totals[at]) if scheme is BY_QUESTIONS else None,
         )
         for at, one in enumerate(said)
     ]
@@ -106,7 +110,7 @@ def estimated(
 ) -> dict[str, Estimates]:
     """Figures of several models, all that releases of this kind have or those named, task by task, from
     counts (M, T, columns)."""
-    figures = available(released.kind, scheme_of(released.kind).figures)
+    figures = available(released.kind, scheme_of(released).figures)
     chosen = figures if names is None else {name: figures[name] for name in names}
     return estimates(chosen, sums, joined(released.subset_of_task()))
 

@@ -1,10 +1,11 @@
-"""leaderboard PROJECT VERSION [--json]"""
+"""leaderboard PROJECT VERSION [--json] [--pairs]"""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from annotation.core.figures.measure import MIN_TASKS, Measure
 from annotation.core.scoring.scores import too_few_tasks
+from annotation.core.scoring.without_reading import KeyPositions
 from annotation.management.base import OperatorCommand, add_release, counted, find_release, measure_text
 from annotation.policies import OPERATOR
 from annotation.reports.evaluation.leaderboard import (
@@ -28,15 +29,18 @@ POWERED = {**SHOWN, "outcome_accuracy": "outcome"}
 
 
 class Command(OperatorCommand):
-    help = "How well models label the steps of a release, or choose among options, overall and per subset."
+    help = "How well models label the steps of a release, choose among options, or answer questions."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_release(parser)
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+        parser.add_argument(
+            "--pairs", action="store_true", help="of questions and pairs in one release the pairs"
+        )
 
     def run(self, **options: Any) -> None:
         release = find_release(options["project"], options["release_version"])
-        board = leaderboard(actor=OPERATOR, release=release)
+        board = leaderboard(actor=OPERATOR, release=release, by_pairs=options["pairs"])
         self.scheme = board.scheme
         self.width = max(12, *(len(self._title(name)) + 2 for name in self.scheme.listed))
         if options["json"]:
@@ -44,6 +48,8 @@ class Command(OperatorCommand):
         else:
             for row in board.rows:
                 self._row(row)
+            if board.positions is not None:
+                self._positions(board.positions)
             few = too_few_tasks(row.overall.scores for row in board.rows)
             if few is not None:
                 self.stdout.write(f"Tasks: {few}. Intervals and ranks need at least {MIN_TASKS}.")
@@ -59,8 +65,15 @@ class Command(OperatorCommand):
             self._recalibrated(row.recalibrated.overall)
         for name, cell in row.subsets.items() if len(row.subsets) > 1 else ():
             self._cell(name, cell)
-        for name, cell in row.categories.items():
-            self._cell(f"category {name}", cell)
+        for cut, named in row.cuts.items():
+            for name, cell in named.items():
+                self._cell(f"{cut} {name}", cell)
+
+    def _positions(self, found: KeyPositions) -> None:
+        counts = zip(found.letters, found.counts, found.expected, strict=True)
+        self.stdout.write("keys at " + ", ".join(f"{letter} {n} ({e:.1f})" for letter, n, e in counts))
+        said = f"chi-square {found.chi_square:.2f}, {found.freedom} degrees of freedom, p {found.p:.3g}"
+        self.stdout.write(f"  {found.reason or said}")
 
     def _powered(self, board: PoweredBoard) -> None:
         more = counted(board.records, "unlabelled trajectory")
@@ -86,6 +99,12 @@ class Command(OperatorCommand):
             self.stdout.write(
                 "    {pairs} pairs: won {won:g}, tied {tied:g}, lost {lost:g}".format(
                     **cell.scores.pairs.as_json()
+                )
+            )
+        if cell.scores.questions is not None:
+            self.stdout.write(
+                "    {questions} questions: empty {empty}, unreadable {unreadable}".format(
+                    **cell.scores.questions.as_json()
                 )
             )
         for name, title in self._shown(cell):

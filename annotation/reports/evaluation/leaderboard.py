@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from annotation.core.releases.statistics import ModelSuccess, model_successes
 from annotation.core.scoring import Predictions, ReleasedLabels, Scores
 from annotation.core.scoring.blind import BlindLabellings, human_scores
 from annotation.core.scoring.labels import BoolArray
+from annotation.core.scoring.question_figures import question_facts
 from annotation.core.scoring.ranks import FigureChange, Rank, changes, differences, movable, ranks, tolerated
-from annotation.core.scoring.scheme import Scheme, scheme_of
+from annotation.core.scoring.scheme import BY_QUESTIONS, Scheme, scheme_of
 from annotation.core.scoring.scores import estimated, of_sums, sums_of
+from annotation.core.scoring.without_reading import KeyPositions, key_positions
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 
@@ -33,6 +35,12 @@ from .outside_numbers import (
 )
 from .powered_board import PoweredBoard, powered_board
 from .seen_judges import seen_sets
+
+CATEGORY: Final = "category"
+CUTS: Final = {CATEGORY: "categories", "ability": "abilities", "language": "languages", "length": "lengths"}
+"""What figures of decisions are cut by beside subsets, and how the JSON calls it."""
+
+Cells = dict[str, dict[str, "LeaderboardCell"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +86,8 @@ class Recalibrated:
 class LeaderboardRow:
     """A model, or what is none (`row` None). `subsets` are those that it predicts anything of; `overall`
     takes these together, and is ranked if they are `all_subsets` of the release. `recalibrated` is None until
-    it is worked out, and for what is no model. `categories`: of decisions that have one, over these
-    subsets."""
+    it is worked out, and for what is no model. `cuts`: the parts of decisions by CUTS, as far as these
+    subsets have them."""
 
     name: str
     row: PredictionSet | None
@@ -87,7 +95,7 @@ class LeaderboardRow:
     subsets: dict[str, LeaderboardCell]
     all_subsets: bool
     recalibrated: Recalibrated | None
-    categories: dict[str, LeaderboardCell]
+    cuts: Cells
 
     def as_json(self) -> dict[str, Any]:
         """Of a model also who brought it, and its figures after recalibration."""
@@ -105,7 +113,7 @@ class LeaderboardRow:
             **about,
             "all_subsets": self.all_subsets,
             **_parts_json(self.overall, self.subsets),
-            **_categories_json(self.categories),
+            **cuts_json(self.cuts),
             **({} if row is None else {"recalibrated": None if after is None else after.as_json()}),
         }
 
@@ -149,12 +157,14 @@ class Leaderboard:
     """`models` by the main figure, the best first; `stacked`, the judge made of all of them; `human`, made of
     so many blind `labellings`, where two people labelled blind, and `by_others`, the same by others' labels
     alone, where an adjudicator decided any (core.scoring.blind); `baselines` in the order of BASELINES, of
-    decisions the shallow cues; `categories`: those that decisions have; `seen`: the
-    prediction sets of judges whose suggestions annotators had seen, by pk; `pairs` of the models that predict
-    something of every subset, from 20 tasks on. `pending`: something that is fitted is not there
-    yet. `human_known`: it has been looked up whether two people labelled blind. `outside`: numbers of models
-    that come from elsewhere; `policy_models`: those whose trajectories the release holds; `powered`: the
-    models' prediction-powered figures."""
+    decisions the shallow cues, of questions chance and what else needs no reading; `seen`: the prediction
+    sets of judges whose suggestions annotators had seen, by pk; `pairs` of the models that predict something
+    of every subset, from 20 tasks on. `pending`: something that is fitted is not there yet. `human_known`: it
+    has been looked up whether two people labelled blind. `outside`: numbers of models that come from
+    elsewhere; `policy_models`: those whose trajectories the release holds; `powered`: the models'
+    prediction-powered figures. `scheme`: the way in which models are scored; `cuts`: the parts of decisions
+    by CUTS. Of questions also where their keys stand (`positions`); `switches`: the release holds questions
+    and pairs, and can be scored by either."""
 
     release: Release
     subsets: tuple[str, ...]
@@ -171,7 +181,10 @@ class Leaderboard:
     outside: tuple[OutsideNumbers, ...]
     policy_models: tuple[ModelSuccess, ...]
     powered: PoweredBoard
-    categories: tuple[str, ...]
+    scheme: Scheme
+    cuts: dict[str, tuple[str, ...]]
+    positions: KeyPositions | None
+    switches: bool
 
     def values(self, name: str, subset: str = "") -> dict[str, float]:
         """A figure of every model that has it on a subset (all: "")."""
@@ -185,9 +198,9 @@ class Leaderboard:
         return available(self.release.project.of_kind, self.scheme.figures)
 
     @property
-    def scheme(self) -> Scheme:
-        """The way in which models are scored here."""
-        return scheme_of(self.release.project.of_kind)
+    def of_questions(self) -> bool:
+        """Whether models are scored by questions."""
+        return self.scheme is BY_QUESTIONS
 
     def correlations(
         self, numbers: Mapping[str, float], figures: Iterable[str], subset: str = ""
@@ -221,12 +234,12 @@ class _Counted:
     again: dict[int, FloatArray]
 
 
-def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
-    """Score every model that has predictions of a release, as it is and recalibrated, and the baselines.
-    Three queries, up to three about judges that annotators saw, and those of the permission, as soon as the
-    release has predictions."""
+def leaderboard(*, actor: Actor, release: Release, by_pairs: bool = False) -> Leaderboard:
+    """Score every model that has predictions of a release, as it is and recalibrated, and the baselines; of
+    one that holds questions and pairs the questions, or `by_pairs`. Three queries, up to three about judges
+    that annotators saw, and those of the permission, as soon as the release has predictions."""
     require(actor, "release.view", release)
-    found = entries(release)
+    found = entries(release, by_pairs=by_pairs)
     released, everybody = found.released, [*found.models, *found.others]
     counted = _Counted(
         everybody,
@@ -240,10 +253,12 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
     parts = {place: _part(released, counted, place) for place in range(len(released.subsets))}
     # with one subset, everything is that subset
     overall = parts[0] if len(parts) == 1 else _overall(released, counted)
-    categories = _categories(released, counted)
-    rows = [_row(released, at, one, overall[at], parts, categories) for at, one in enumerate(everybody)]
-    main = scheme_of(released.kind).main
-    models = sorted((row for row in rows if row.row is not None), key=lambda row: _best_first(row, main))
+    cuts = {cut: _cut(released, counted, cut, named) for cut, named in cuts_of(released).items()}
+    rows = [_row(released, at, one, overall[at], parts, cuts) for at, one in enumerate(everybody)]
+    scheme = scheme_of(released)
+    models = sorted(
+        (row for row in rows if row.row is not None), key=lambda row: _best_first(row, scheme.main)
+    )
     said = {one.name: one.said for one in found.models}
     return Leaderboard(
         release,
@@ -264,7 +279,10 @@ def leaderboard(*, actor: Actor, release: Release) -> Leaderboard:
             found.unlabelled,
             [(row.row, said[row.name]) for row in models if row.row is not None],
         ),
-        tuple(categories),
+        scheme,
+        {cut: tuple(named) for cut, named in cuts.items()},
+        key_positions(released, question_facts(released)) if scheme is BY_QUESTIONS else None,
+        found.switches,
     )
 
 
@@ -274,7 +292,7 @@ def _row(
     one: LeaderboardEntry,
     overall: _Scored,
     parts: dict[int, dict[int, _Scored]],
-    categories: dict[str, dict[int, _Scored]],
+    cuts: dict[str, dict[str, dict[int, _Scored]]],
 ) -> LeaderboardRow:
     by_subset = {released.subsets[place]: parts[place][at] for place in sorted(one.covered)}
     return LeaderboardRow(
@@ -289,21 +307,47 @@ def _row(
             overall.recalibrated,
             {name: found.recalibrated for name, found in by_subset.items() if found.recalibrated},
         ),
-        {name: found[at].cell for name, found in categories.items() if at in found},
+        {
+            cut: {name: found[at].cell for name, found in named.items() if at in found}
+            for cut, named in cuts.items()
+        },
     )
 
 
-def _categories(released: ReleasedLabels, counted: _Counted) -> dict[str, dict[int, _Scored]]:
-    """The cells of everybody by category of decisions; of each those who predict anything of a subset that
-    has it."""
+def cuts_of(released: ReleasedLabels) -> dict[str, dict[str, BoolArray]]:
+    """The records (R,) of every part that decisions are cut into, by CUTS."""
     facts = released.decisions
+    if facts is None:
+        return {}
+    found = {CATEGORY: {name: facts.category == place for place, name in enumerate(facts.categories)}}
+    if scheme_of(released) is BY_QUESTIONS:
+        found |= question_facts(released).cuts()
+    return {cut: named for cut, named in found.items() if named}
+
+
+def _cut(
+    released: ReleasedLabels, counted: _Counted, cut: str, named: Mapping[str, BoolArray]
+) -> dict[str, dict[int, _Scored]]:
+    """The cells of everybody by part. Of a category those who predict anything of every subset that has it;
+    other parts go through all subsets: there everybody is scored on their own, and ranked on all."""
     found: dict[str, dict[int, _Scored]] = {}
-    for place, name in enumerate(facts.categories if facts is not None else ()):
-        records = facts.category == place if facts is not None else np.zeros(0, dtype=bool)
-        here = set(released.subset[records].tolist())
+    for name, records in named.items():
+        here = frozenset(released.subset[records].tolist())
         there = [at for at, one in enumerate(counted.entries) if here <= one.covered]
         found[name] = _on(released, counted, records, there)
+        for own in {one.covered & here for one in counted.entries} - {here, frozenset()}:
+            same = [at for at, one in enumerate(counted.entries) if one.covered & here == own]
+            if cut != CATEGORY:
+                part = records & np.isin(released.subset, list(own))
+                found[name] |= _unranked(_on(released, counted, part, same))
     return found
+
+
+def _unranked(found: dict[int, _Scored]) -> dict[int, _Scored]:
+    return {
+        at: _Scored(LeaderboardCell(one.cell.scores, dict.fromkeys(one.cell.ranks)), one.recalibrated)
+        for at, one in found.items()
+    }
 
 
 def _human(
@@ -348,7 +392,7 @@ def _pairs(
     whole = [at for at, one in enumerate(models) if len(one.covered) == every]
     if not whole:
         return ()
-    main, by_steps = scheme_of(released.kind).main, released.kind.has(Feature.STEP_SCORES)
+    main, by_steps = scheme_of(released).main, released.kind.has(Feature.STEP_SCORES)
     found = differences(estimated(released, sums[whole], [main])[main])
     pairs = []
     for i, j in permutations(range(len(whole)), 2):
@@ -373,9 +417,7 @@ def _overall(released: ReleasedLabels, counted: _Counted) -> dict[int, _Scored]:
         same = [at for at, one in enumerate(counted.entries) if one.covered == covered]
         found = _on(released, counted, np.isin(released.subset, list(covered)), same)
         whole = len(covered) == len(released.subsets)
-        for at, one in found.items():
-            unranked = LeaderboardCell(one.cell.scores, dict.fromkeys(one.cell.ranks))
-            cells[at] = one if whole else _Scored(unranked, one.recalibrated)
+        cells |= found if whole else _unranked(found)
     return cells
 
 
@@ -388,10 +430,13 @@ def _on(
     part = released.only(records)
     tasks = np.unique(released.task[records])
     chosen = [counted.entries[at] for at in there]
-    sums = counted.sums[there][:, tasks]
-    every = estimated(part, sums)
     said = [one.said.only(released, records) for one in chosen]
-    ranked = _ranked(chosen, every, scheme_of(released.kind).ranked)
+    sums = counted.sums[there][:, tasks]
+    if (~records & np.isin(released.task, tasks)).any():
+        # a part that has not all of its tasks is counted by itself
+        sums = np.stack([sums_of(part, one) for one in said])
+    every = estimated(part, sums)
+    ranked = _ranked(chosen, every, scheme_of(released).ranked)
     again = [at for at, one in enumerate(chosen) if one.recalibrated is not None]
     after = {}
     if again:
@@ -446,6 +491,7 @@ def as_json(board: Leaderboard) -> dict[str, Any]:
         "baselines": [row.as_json() for row in board.baselines],
         "blind_human": None if human is None else {**human.as_json(), "labellings": board.labellings},
         "blind_human_by_others": None if board.by_others is None else board.by_others.as_json(),
+        **_questions_json(board),
         "pending": board.pending,
         "pairs": [pair.as_json() for pair in board.pairs],
         "prediction_powered": board.powered.as_json(),
@@ -462,8 +508,21 @@ def as_json(board: Leaderboard) -> dict[str, Any]:
     }
 
 
-def _categories_json(found: Mapping[str, LeaderboardCell]) -> dict[str, Any]:
-    return {"categories": {name: cell.as_json() for name, cell in found.items()}} if found else {}
+def _questions_json(board: Leaderboard) -> dict[str, Any]:
+    """Of a release with questions, by what models are scored, and where the keys stand."""
+    if not board.of_questions:
+        return {"scored_by": "pairs"} if board.switches else {}
+    positions = None if board.positions is None else board.positions.as_json()
+    return {"scored_by": "questions", "key_positions": positions}
+
+
+def cuts_json(found: Cells) -> dict[str, Any]:
+    """The parts of decisions by CUTS."""
+    return {
+        CUTS[cut]: {name: cell.as_json() for name, cell in named.items()}
+        for cut, named in found.items()
+        if named
+    }
 
 
 def _parts_json(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from annotation.core.i18n import Translatable, translatable
 from annotation.core.kinds import Feature
-from annotation.core.scoring import Predictions, ReleasedLabels
+from annotation.core.scoring import Predictions, ReleasedLabels, without_reading
 from annotation.core.scoring.blind import BlindLabellings
 from annotation.core.scoring.decisions.facts import cue_title
 from annotation.core.scoring.fitted import read
 from annotation.core.scoring.labels import always_plus, majority
 from annotation.core.scoring.pairs import shallow
+from annotation.core.scoring.question_figures import question_facts
+from annotation.core.scoring.scheme import as_pairs, has_pairs_beside, has_questions
 from annotation.models import PredictionSet, Release
 
 from ..shared.release_labels import ReleaseIndex, outline, predictions
@@ -31,6 +33,7 @@ BASELINES: Final[dict[str, Translatable]] = {
 }
 TITLES: Final[dict[str, Translatable]] = {
     **BASELINES,
+    **without_reading.TITLES,
     STACKED: translatable("All models, stacked"),
     HUMAN: translatable("Blind human"),
     BY_OTHERS: translatable("Blind human, by others’ labels alone"),
@@ -60,7 +63,7 @@ class LeaderboardEntry:
 class LeaderboardEntries:
     """`models` by name, then `others`: the stacked judge and the baselines, or shallow cues. `blind`: the
     blind labellings, None as long as nobody has looked for them. `pending`: something is still to be fitted.
-    `unlabelled`: the unlabelled part, None likewise."""
+    `unlabelled`: the unlabelled part, None likewise. `switches`: the release holds questions and pairs."""
 
     released: ReleasedLabels
     models: list[LeaderboardEntry]
@@ -68,11 +71,16 @@ class LeaderboardEntries:
     blind: BlindLabellings | None
     pending: bool
     unlabelled: ReleasedLabels | None = None
+    switches: bool = False
 
 
-def entries(release: Release) -> LeaderboardEntries:
-    """All entries of a release's leaderboard. Two queries, however many models there are."""
+def entries(release: Release, *, by_pairs: bool = False) -> LeaderboardEntries:
+    """All entries of a release's leaderboard; of one that holds questions and pairs those about questions, or
+    `by_pairs`. Two queries, however many models there are."""
     index = outline(release)
+    switches = has_pairs_beside(index.released)
+    if by_pairs and switches:
+        index = replace(index, released=as_pairs(index.released))
     released = index.released
     rows = list(PredictionSet.objects.filter(release=release).select_related("created_by").order_by("model"))
     models = [
@@ -98,12 +106,15 @@ def entries(release: Release) -> LeaderboardEntries:
     # what an older method has packed reads otherwise
     known = index.fitted and index.blind is not None
     blind = BlindLabellings.unpacked(index.blind, released) if known else None
-    return LeaderboardEntries(released, models, others, blind, pending, index.unlabelled)
+    return LeaderboardEntries(released, models, others, blind, pending, index.unlabelled, switches)
 
 
 def _no_models(index: ReleaseIndex) -> Mapping[str, Predictions | None]:
-    """What stands beside the models; of decisions, what a choice by what merely shows would answer."""
+    """What stands beside the models; of questions what needs no reading, of other decisions what a choice by
+    what merely shows would answer."""
     released = index.released
+    if has_questions(released):
+        return without_reading.beside(released, question_facts(released))
     if not released.kind.has(Feature.STEP_SCORES):
         return shallow(released)
     return {

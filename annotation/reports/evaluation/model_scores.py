@@ -25,13 +25,17 @@ from annotation.core.scoring.details import (
     worst,
 )
 from annotation.core.scoring.fitted import read
+from annotation.core.scoring.labels import BoolArray
 from annotation.core.scoring.pairs import shallow
+from annotation.core.scoring.question_figures import VERDICTS, question_facts, verdicts_of
+from annotation.core.scoring.scheme import BY_QUESTIONS, Scheme, as_pairs, has_pairs_beside, scheme_of
 from annotation.core.scoring.scores import estimated, of_sums, sums_of
+from annotation.core.scoring.without_reading import beside
 from annotation.models import PredictionSet
 from annotation.policies import Actor, require
 
 from ..shared.release_labels import outline, predictions
-from .leaderboard import RecalibratedCell, recalibrated_cells
+from .leaderboard import CUTS, RecalibratedCell, cuts_of, recalibrated_cells
 
 WORST: Final = 20
 """So many trajectories are listed."""
@@ -53,7 +57,9 @@ class ModelScores:
     model in the columns, in the order −1, 0, +1, none; None where it has given no labels. `recalibrated` is
     None until it is worked out. Where steps follow no sequence, `offsets` is None and there are no `places`;
     where models are not scored by them, no `lengths`. On decisions it is also scored by subset (`subsets`)
-    and by category, and `cues` are the scores of choices by what merely shows."""
+    and by CUTS, and `cues` are the scores of choices by what merely shows, or of what needs no reading of
+    questions. `scheme`: the way in which it is scored; on questions `verdicts` counts them by name, and none
+    is `worst`. `switches`: the release holds questions and pairs."""
 
     scores: Scores
     recalibrated: RecalibratedCell | None
@@ -64,22 +70,28 @@ class ModelScores:
     worst: list[ErringTrajectory]
     costs: Costs
     subsets: dict[str, Scores]
-    categories: dict[str, Scores]
+    cuts: dict[str, dict[str, Scores]]
     cues: dict[str, Scores]
+    scheme: Scheme
+    verdicts: dict[str, int]
+    switches: bool
 
 
-def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
-    """The scores of one prediction set, which comes with its release. One query and those of the
-    permission."""
+def model_scores(*, actor: Actor, row: PredictionSet, by_pairs: bool = False) -> ModelScores:
+    """The scores of one prediction set, which comes with its release, where that holds questions and pairs on
+    the questions, or `by_pairs`. One query and those of the permission."""
     require(actor, "release.view", row.release)
     known = outline(row.release)
-    whole = known.released
+    switches = has_pairs_beside(known.released)
+    whole = as_pairs(known.released) if by_pairs and switches else known.released
     (everything,) = predictions(whole, [row])
     covered = np.isin(whole.subset, whole.subset[everything.there])
     released, said = whole.only(covered), everything.only(whole, covered)
     ordinals = np.flatnonzero(covered)
     in_order, by_steps = (released.kind.has(one) for one in (Feature.SEQUENCE, Feature.STEP_SCORES))
-    subsets, categories = ({}, {}) if by_steps else _parts(released, said)
+    scheme = scheme_of(released)
+    of_questions = scheme is BY_QUESTIONS
+    subsets, cuts = ({}, {}) if by_steps else _parts(released, said)
     made = read(row.recalibrated if known.fitted else None, whole)
     sums = sums_of(released, said)[None]
     every = estimated(released, sums)
@@ -90,7 +102,9 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
     return ModelScores(
         scores=of_sums(released, [said], sums, every)[0],
         recalibrated=recalibrated,
-        confusion=confusion(released, said) if by_steps or (said.steps != MISSING).any() else None,
+        confusion=None
+        if of_questions or not (by_steps or (said.steps != MISSING).any())
+        else confusion(released, said),
         offsets=offsets(released, said) if in_order else None,
         lengths=by_length(released, said) if by_steps else [],
         places=by_position(released, said) if in_order else [],
@@ -101,36 +115,50 @@ def model_scores(*, actor: Actor, row: PredictionSet) -> ModelScores:
                 released.subsets[released.subset[one.record]],
                 one,
             )
-            for one in worst(released, said, WORST)
+            for one in ([] if of_questions else worst(released, said, WORST))
         ],
         costs=costs(released, said, None if row.cost is None else float(row.cost)),
         subsets=subsets,
-        categories=categories,
-        cues={} if by_steps else _scored(released, shallow(released)),
+        cuts=cuts,
+        cues={} if by_steps else _scored(released, _cues(released)),
+        scheme=scheme,
+        verdicts=_verdicts(released, said) if of_questions else {},
+        switches=switches,
     )
+
+
+def _cues(released: ReleasedLabels) -> dict[str, Predictions]:
+    by_questions = scheme_of(released) is BY_QUESTIONS
+    return beside(released, question_facts(released)) if by_questions else shallow(released)
+
+
+def _verdicts(released: ReleasedLabels, said: Predictions) -> dict[str, int]:
+    """How many questions there are of each verdict."""
+    found = verdicts_of(released, said)
+    return {name: int((found == place).sum()) for place, name in enumerate(VERDICTS)}
 
 
 def _scored(released: ReleasedLabels, said: Mapping[str, Predictions]) -> dict[str, Scores]:
     return dict(zip(said, scores(released, list(said.values())), strict=True))
 
 
-def _parts(released: ReleasedLabels, said: Predictions) -> tuple[dict[str, Scores], dict[str, Scores]]:
-    """The scores on the decisions of each subset, and on those of each category, as far as there are
-    several."""
-    facts = released.decisions
-    masks = [
-        {name: released.subset == place for place, name in enumerate(released.subsets)},
-        {} if facts is None else {n: facts.category == place for place, n in enumerate(facts.categories)},
-    ]
-    subsets, categories = (
-        {
+def _parts(
+    released: ReleasedLabels, said: Predictions
+) -> tuple[dict[str, Scores], dict[str, dict[str, Scores]]]:
+    """The scores on the decisions of each subset, as far as there are several, and on those of each part by
+    CUTS."""
+
+    def scored(parts: Mapping[str, BoolArray]) -> dict[str, Scores]:
+        return {
             name: scores(released.only(rows), [said.only(released, rows)])[0]
             for name, rows in parts.items()
             if rows.any()
         }
-        for parts in masks
-    )
-    return subsets if len(subsets) > 1 else {}, categories
+
+    subsets = scored({name: released.subset == place for place, name in enumerate(released.subsets)})
+    return subsets if len(subsets) > 1 else {}, {
+        cut: scored(named) for cut, named in cuts_of(released).items()
+    }
 
 
 def _costs_json(found: Costs) -> dict[str, Any]:
@@ -141,14 +169,15 @@ def _costs_json(found: Costs) -> dict[str, Any]:
     return {name: {"value": one.value, "reason": one.reason} for name, one in shown.items()}
 
 
-def _pairs_json(found: ModelScores) -> dict[str, Any]:
+def _decisions_json(found: ModelScores) -> dict[str, Any]:
     """What is said of decisions alone; nothing where there are none."""
-    parts = {"subsets": found.subsets, "categories": found.categories, "cues": found.cues}
-    return {
-        key: {name: one.as_json() for name, one in part.items()}
-        for key, part in parts.items()
-        if found.scores.pairs is not None
-    }
+    if found.scores.pairs is None and found.scores.questions is None:
+        return {}
+    cuts: dict[str, dict[str, Scores]] = {CUTS["category"]: {}}
+    cuts |= {CUTS[cut]: named for cut, named in found.cuts.items()}
+    parts = {"subsets": found.subsets, **cuts, "cues": found.cues}
+    told = {key: {name: one.as_json() for name, one in part.items()} for key, part in parts.items()}
+    return told | ({"verdicts": found.verdicts} if found.verdicts else {})
 
 
 def as_json(found: ModelScores) -> dict[str, Any]:
@@ -156,7 +185,7 @@ def as_json(found: ModelScores) -> dict[str, Any]:
     return {
         "overall": found.scores.as_json(),
         "recalibrated": None if found.recalibrated is None else found.recalibrated.as_json(),
-        **_pairs_json(found),
+        **_decisions_json(found),
         "confusion": None if found.confusion is None else found.confusion.tolist(),
         "first_errors": None if found.offsets is None else asdict(found.offsets),
         "cost": _costs_json(found.costs),

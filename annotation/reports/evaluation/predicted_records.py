@@ -24,6 +24,7 @@ from annotation.policies import Actor, Viewer, require
 
 from ..shared.release_labels import parsed_record, predictions, released_labels
 from ..shared.transcripts import Transcript, read_content
+from .answered_questions import AnsweredQuestion, answer_to, is_asked
 
 CLASSES = tuple(FirstErrors.__dataclass_fields__)
 
@@ -55,9 +56,9 @@ class PredictedStep:
 @dataclass(slots=True)
 class FrozenRecord:
     """One record of a release. With a model: whether it was `asked`, whether its judgement `failed`, its
-    `comment`, and of a decision in how many of all `pairs` it puts the better option first. `record_id`,
-    `subset` and `policy_model` are texts as they came in; `trajectory`: the live one of this name, if
-    there is one."""
+    `comment`, of a decision in how many of all `pairs` it puts the better option first, and of a question
+    what it `answered`. `record_id`, `subset` and `policy_model` are texts as they came in; `trajectory`: the
+    live one of this name, if there is one; `record`: the line of the release."""
 
     release: Release
     ordinal: int
@@ -68,10 +69,12 @@ class FrozenRecord:
     steps: list[PredictedStep]
     outcome: PredictedStep
     trajectory: Trajectory | None
+    record: Mapping[str, Any]
     asked: bool = False
     failed: bool = False
     comment: str = ""
     pairs: tuple[int, int] | None = None
+    answered: AnsweredQuestion | None = None
 
     @property
     def told(self) -> list[PredictedStep]:
@@ -151,6 +154,7 @@ def frozen_record(*, actor: Viewer, release: Release, ordinal: int) -> FrozenRec
             None, record["final_label"], record.get("final_kind", ""), code=record["final_reason"]
         ),
         trajectory=trajectory.select_related("project", "subset", "task").first(),
+        record=record,
     )
 
 
@@ -186,8 +190,11 @@ def add_predictions(shown: FrozenRecord, row: PredictionSet) -> None:
     shown.outcome.predicted = None if outcome == MISSING else outcome
     shown.outcome.reason = told.get("final", "")
     if released.kind.has(Feature.PAIRS):
-        every, wrong = (int(one[shown.ordinal]) for one in wrong_pairs(released, said))
-        shown.pairs = (every - wrong, every) if every else None
+        if is_asked(released, shown.ordinal):
+            shown.answered = answer_to(released, said, shown.ordinal, shown.record, told)
+        else:
+            every, wrong = (int(one[shown.ordinal]) for one in wrong_pairs(released, said))
+            shown.pairs = (every - wrong, every) if every else None
         _add_answer(shown, told)
     shown.comment = told.get("comment", "")
     shown.asked, shown.failed = bool(said.there[shown.ordinal]), bool(said.failed[shown.ordinal])
@@ -197,6 +204,9 @@ def _add_answer(shown: FrozenRecord, told: Mapping[str, Any]) -> None:
     """Say of the options of a decision which score each has, or how often it was chosen."""
     shown.outcome.labelled = shown.outcome.predicted is not None
     scores, choices = told.get("scores"), told.get("choices")
+    if "output" in told:
+        for one in shown.steps:
+            one.labelled = False
     for one in shown.steps if scores is not None or choices else ():
         index = one.step.message_index if one.step else -1
         one.labelled, one.score = False, (scores or {}).get(str(index))

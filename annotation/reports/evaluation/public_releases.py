@@ -7,7 +7,7 @@ from typing import Any
 from annotation.models import Release
 from annotation.policies import OPERATOR, require_published
 
-from .leaderboard import Leaderboard, LeaderboardRow, leaderboard
+from .leaderboard import Leaderboard, LeaderboardRow, cuts_json, leaderboard
 
 
 def public_leaderboard(release: Release) -> Leaderboard | None:
@@ -35,6 +35,7 @@ def as_json(board: Leaderboard) -> list[dict[str, Any]]:
             "all_subsets": row.all_subsets,
             "overall": row.overall.as_json(),
             "subsets": {name: cell.as_json() for name, cell in row.subsets.items()},
+            **(cuts_json(row.cuts) if board.of_questions else {}),
         }
         for row in public_rows(board)
     ]

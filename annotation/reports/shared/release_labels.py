@@ -14,6 +14,7 @@ from annotation.core.baseline import training
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.releases.details import ReleasedDetails, answer_digest
+from annotation.core.releases.scored_questions import facts_of
 from annotation.core.scoring import Predictions, ReleasedLabels, blind, recalibration, stack
 from annotation.models import PredictionSet, Release, ReleaseOutline, ReleaseRecord
 
@@ -48,9 +49,13 @@ def outline(release: Release) -> ReleaseIndex:
     release.parsed_manifest()
     kept = ReleaseOutline.objects.filter(release=release).first()
     kind = release.project.of_kind
+    labels = None if kept is None else ReleasedLabels.unpacked(bytes(kept.labels))
+    # an older version has kept less of decisions
+    if labels is None or not labels.complete:
+        labels = ReleasedLabels.of(records(release), facts_of)
+    released = replace(labels, kind=kind)
     if kept is None:
-        return ReleaseIndex(replace(ReleasedLabels.of(records(release)), kind=kind))
-    released = replace(ReleasedLabels.unpacked(bytes(kept.labels)), kind=kind)
+        return ReleaseIndex(released)
     more = None if kept.unlabelled is None else unpacked_part(kept.unlabelled, released)
     if kept.method != METHOD:
         return ReleaseIndex(released, blind=kept.blind, kept=True, unlabelled=more)

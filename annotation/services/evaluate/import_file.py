@@ -15,9 +15,11 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.jsonio.jsonlines import RecordError
 from annotation.core.label_files import excerpt
+from annotation.core.releases.scored_questions import questions_of
 from annotation.core.scoring import Predictions, ReleasedLabels
 from annotation.core.scoring.labels import BoolArray
-from annotation.core.scoring.reading import PredictionFile, read_predictions
+from annotation.core.scoring.reading import AskedQuestions, PredictionFile, read_predictions
+from annotation.core.scoring.scheme import has_questions
 from annotation.models import PredictionSet, Release
 from annotation.policies import Actor, require
 from annotation.reports.shared import release_labels as report
@@ -80,6 +82,7 @@ class _Target:
     both: ReleasedLabels
     subset: str
     strict: bool
+    questions: AskedQuestions | None
 
     @property
     def own(self) -> BoolArray:
@@ -160,7 +163,8 @@ def import_prediction_files(
         unknown = translatable("There is no subset “{name}” in this release.", name=subset)
         raise Invalid(unknown, fields={"subset": unknown})
     more = keep_unlabelled(release, released)
-    target = _Target(release, released, more, released.joined(more), subset, strict)
+    questions = _questions(release, released)
+    target = _Target(release, released, more, released.joined(more), subset, strict, questions)
     waiting: list[_Waiting] = []
 
     def stored() -> Iterator[PredictionImport]:
@@ -178,6 +182,13 @@ def import_prediction_files(
     yield from stored()
 
 
+def _questions(release: Release, released: ReleasedLabels) -> AskedQuestions | None:
+    """What outputs are held against, from all records of a release with questions; None of another."""
+    if not has_questions(released) or released.decisions is None or released.decisions.questions is None:
+        return None
+    return AskedQuestions(released.decisions.questions, tuple(questions_of(report.records(release))))
+
+
 def _read(target: _Target, source: PredictionSource, name: str) -> _Waiting:
     """Read a file whole, and hold it against what its model has predicted so far. Raises ImportRefused,
     Invalid."""
@@ -191,6 +202,7 @@ def _read(target: _Target, source: PredictionSource, name: str) -> _Waiting:
             reasons=reasons,
             subset=target.subset,
             strict=target.strict,
+            questions=target.questions,
         )
         before = PredictionSet.objects.filter(release=target.release, model=name).order_by("pk").first()
         earlier = report.predictions_of_both(target.released, target.more, before)

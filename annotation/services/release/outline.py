@@ -10,6 +10,7 @@ from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.releases.details import DetailsOf, ReleasedDetails
 from annotation.core.releases.diff import ComparedRelease
+from annotation.core.releases.scored_questions import facts_of
 from annotation.core.releases.statistics import ReleaseStatistics, release_statistics
 from annotation.core.scoring import ReleasedLabels
 from annotation.models import Release, ReleaseOutline
@@ -25,13 +26,14 @@ def outline(release: Release) -> ComparedRelease:
     kept = ReleaseOutline.objects.filter(release=release).values_list("labels", "details").first()
     if kept is not None and kept[1] is not None:
         details = ReleasedDetails.unpacked(bytes(kept[1]))
-        if details is not None:
-            return ComparedRelease(ReleasedLabels.unpacked(bytes(kept[0])), details)
+        labels = ReleasedLabels.unpacked(bytes(kept[0]))
+        if details is not None and labels.complete:
+            return ComparedRelease(labels, details)
     made = _made(release)
     row = ReleaseOutline(release=release, labels=made.labels.packed(), details=made.details.packed())
     # two may look at a new release at the same time: what they make is equal
     ReleaseOutline.objects.bulk_create(
-        [row], update_conflicts=True, unique_fields=["release"], update_fields=["details"]
+        [row], update_conflicts=True, unique_fields=["release"], update_fields=["labels", "details"]
     )
     return made
 
@@ -47,7 +49,7 @@ def statistics(*, actor: Actor, release: Release) -> ReleaseStatistics:
 def _made(release: Release) -> ComparedRelease:
     release.parsed_manifest()
     details = DetailsOf()
-    labels = ReleasedLabels.of(details.watched(_records(release)))
+    labels = ReleasedLabels.of(details.watched(_records(release)), facts_of)
     return ComparedRelease(labels, details.details)
 
 

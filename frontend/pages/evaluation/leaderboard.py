@@ -32,6 +32,7 @@ from annotation.reports.evaluation.leaderboard_entries import STACKED, title_of
 from annotation.services import evaluate
 from frontend.forms.predictions import MAX_TABLE, OutsideNumbersForm, PredictionFileForm
 from frontend.pages.evaluation.leaderboard_pairs import pairs_of
+from frontend.pages.evaluation.question_parts import letters_of, part_choices
 from frontend.pages.shared.common import ProjectPage, may_send, open_project, receives_files
 from frontend.rendering import charts
 from frontend.templatetags.tristep import number
@@ -59,24 +60,39 @@ AnyCell = report.LeaderboardCell | report.RecalibratedCell
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The part of a release that is shown: a subset, or a category of decisions; all of it with neither."""
+    """The part of a release that is shown: a subset, or of decisions the part of a cut (report.CUTS); all of
+    it with neither."""
 
     subset: str = ""
-    category: str = ""
+    cut: str = ""
+    name: str = ""
 
     @classmethod
     def of(cls, board: report.Leaderboard, asked: QueryDict) -> _Part:
-        """The part that is asked for, if there is such a one."""
-        category, subset = asked.get("category", ""), asked.get("subset", "")
-        if category in board.categories:
-            return cls(category=category)
+        """The part that is asked for, if there is such a one: `category`, or `part` as "cut:name"."""
+        cut, _colon, name = asked.get("part", "").partition(":")
+        if category := asked.get("category", ""):
+            cut, name = report.CATEGORY, category
+        if name in board.cuts.get(cut, ()):
+            return cls(cut=cut, name=name)
+        subset = asked.get("subset", "")
         return cls(subset if subset in board.subsets else "")
+
+    @property
+    def category(self) -> str:
+        """The category, if it is one."""
+        return self.name if self.cut == report.CATEGORY else ""
+
+    @property
+    def value(self) -> str:
+        """As it is asked for."""
+        return f"{self.cut}:{self.name}" if self.cut else ""
 
 
 def _cell(row: report.LeaderboardRow, part: _Part, recalibrated: bool) -> AnyCell | None:
     """The shown cell of a row: a model after recalibration, if that is asked for, all else as it is."""
-    if part.category:
-        return row.categories.get(part.category)
+    if part.cut:
+        return row.cuts.get(part.cut, {}).get(part.name)
     shown: report.LeaderboardRow | report.Recalibrated | None = (
         row.recalibrated if recalibrated and row.row is not None else row
     )
@@ -90,7 +106,12 @@ def _ordered(
 ) -> list[tuple[report.LeaderboardRow, AnyCell]]:
     """Every row that is scored on the part, in order; undefined figures last."""
     rows = [(row, _cell(row, part, recalibrated)) for row in board.rows]
-    shown = [(row, cell) for row, cell in rows if cell is not None]
+    # what stands beside the models is scored on choices alone
+    shown = [
+        (row, cell)
+        for row, cell in rows
+        if cell is not None and (row.row or cell.scores.questions is None or cell.scores.questions.questions)
+    ]
     name = sort.removeprefix("-")
     if name == "model":
         return sorted(shown, key=lambda pair: _name(pair[0]).casefold(), reverse=sort.startswith("-"))
@@ -179,8 +200,8 @@ def _line(row: report.LeaderboardRow, cell: AnyCell, drawn: str, shown: Sequence
 
 
 def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any) -> HttpResponse:
-    board = report.leaderboard(actor=opened.user, release=release)
     asked = opened.request.GET
+    board = report.leaderboard(actor=opened.user, release=release, by_pairs=asked.get("by") == "pairs")
     part, by_steps = _Part.of(board, asked), opened.project.of_kind.has(Feature.STEP_SCORES)
     sort, recalibrated = asked.get("sort", ""), by_steps and asked.get("recalibrated") == "1"
     powered = by_steps and asked.get("powered") == "1" and bool(board.models)
@@ -198,7 +219,8 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
     on, ticks = _scale([line["drawn"] for line in lines], *before)
     columns = _columns(sort, in_table)
     if opened.may(CHANGE):
-        extra.setdefault("form", PredictionFileForm(subsets=board.subsets, kind=opened.project.of_kind))
+        form = extra.setdefault("form", PredictionFileForm(subsets=board.subsets))
+        form.explain(board.scheme, mixed=board.switches)
         extra.setdefault("outside_form", OutsideNumbersForm())
     return opened.render(
         "evaluation/leaderboard.html",
@@ -228,8 +250,11 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
         left_out=sum(row.recalibrated is None for row in board.models) if not board.pending else 0,
         subsets=board.subsets if len(board.subsets) > 1 else (),
         subset=part.subset,
-        categories=board.categories,
+        categories=() if board.of_questions else board.cuts.get(report.CATEGORY, ()),
         category=part.category,
+        parts=part_choices(board.cuts) if board.of_questions else [],
+        part=part.value,
+        letters=letters_of(board.positions) if board.positions else [],
         models=len(board.models),
         may_score=opened.may(CHANGE),
         board=board,
@@ -320,7 +345,7 @@ def import_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     opened = open_project(request, slug, CHANGE)
     release = release_of(opened, version)
     subsets = release.parsed_manifest()["subsets"]
-    form = PredictionFileForm(request.POST, request.FILES, subsets=subsets, kind=opened.project.of_kind)
+    form = PredictionFileForm(request.POST, request.FILES, subsets=subsets)
     if not form.is_valid():
         return _page(opened, release, 400, form=form)
     given = form.cleaned_data

@@ -21,15 +21,18 @@ from annotation.core.kinds import Feature, available
 from annotation.core.scoring import Scores
 from annotation.core.scoring.decisions.facts import cue_title
 from annotation.core.scoring.pairs import PairCounts
-from annotation.core.scoring.scheme import scheme_of
+from annotation.core.scoring.question_figures import FIGURES
 from annotation.core.scoring.scores import too_few_tasks
 from annotation.core.text import escape
 from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.language import translated
 from annotation.models import PredictionSet
+from annotation.reports.evaluation.leaderboard import CATEGORY, CUTS
+from annotation.reports.evaluation.leaderboard_entries import title_of
 from annotation.reports.evaluation.model_scores import ModelScores
 from annotation.services import evaluate, noted_reads
 from frontend.pages.evaluation.leaderboard import CHANGE, LEADERBOARD_VERB, dots_of, release_of
+from frontend.pages.evaluation.question_parts import CUT_TITLES, VERDICT_TITLES, part_title
 from frontend.pages.shared.common import ProjectPage, leaderboard_place, open_project, release_trail
 from frontend.pages.shared.figure_cells import figure_column, figure_text, measure_cell
 from frontend.pages.shared.heat import Heat, HeatCell
@@ -133,7 +136,8 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
     """One model on a release: every figure, and where it errs."""
     opened = open_project(request, slug, LEADERBOARD_VERB)
     row = set_of(opened, version, pk)
-    found = noted_reads.model_scores(actor=opened.user, row=row)
+    by_pairs = request.GET.get("by") == "pairs"
+    found = noted_reads.model_scores(actor=opened.user, row=row, by_pairs=by_pairs)
     few_tasks = too_few_tasks([found.scores])
     records = reverse("frontend:release-errors", args=[slug, version, pk])
     return opened.render(
@@ -146,7 +150,7 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
         found=found,
         figures=Table(
             _figure_columns(found, few_tasks=bool(few_tasks)),
-            available(opened.project.of_kind, scheme_of(opened.project.of_kind).figures).items(),
+            available(opened.project.of_kind, found.scheme.figures).items(),
         ),
         few_tasks=few_tasks,
         least_tasks=MIN_TASKS,
@@ -155,6 +159,7 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
         worst=Table(error_columns(slug, row), found.worst),
         parts=_parts(found),
         cues=_cues(found),
+        verdicts=_verdicts(found),
         **_pictures(found, records),
     )
 
@@ -185,18 +190,64 @@ def _pair_columns(heading: str) -> list[Column]:
     ]
 
 
-def _parts(found: ModelScores) -> list[dict[str, Any]]:
-    """Tables of the subsets and of the categories of decisions, as far as there are any."""
-    parts = (("subsets", _("Subset"), found.subsets), ("categories", _("Category"), found.categories))
+def _question_columns(heading: str, *, beside: bool = False) -> list[Column]:
+    """Of rows (name, scores): the questions, and their main figures; `beside`: of what says no text."""
+
+    def counted(name: str, title: str) -> Column:
+        def value(row: _Part) -> int:
+            n: int = getattr(row[1].questions, name)
+            return n
+
+        return Column(name, title, value, look="number")
+
+    def share(name: str, title: str) -> Column:
+        return figure_column(name, title, lambda row: row[1].figures[name], is_share=True)
+
+    figures = ("accuracy", "accuracy_published", *(() if beside else ("rouge_l",)))
     return [
-        {"id": name, "title": title, "table": Table(_pair_columns(title), of.items(), labelledby=name)}
+        Column("name", heading, lambda row: row[0], lambda row: readable(row[0]), "main"),
+        counted("questions", _("Questions")),
+        *(() if beside else (counted("empty", _("Empty")), counted("unreadable", _("Unreadable")))),
+        *(share(name, translated(FIGURES[name].title)) for name in figures),
+    ]
+
+
+def _columns_of(found: ModelScores, heading: str) -> list[Column]:
+    return _pair_columns(heading) if found.scores.questions is None else _question_columns(heading)
+
+
+def _parts(found: ModelScores) -> list[dict[str, Any]]:
+    """Tables of the subsets and of the other parts of decisions, as far as there are any."""
+    cuts = {
+        cut: {part_title(cut, name): scores for name, scores in named.items()}
+        for cut, named in found.cuts.items()
+        # a question has every part but a category
+        if cut == CATEGORY or len(named) > 1
+    }
+    parts = [("subsets", _("Subset"), found.subsets)]
+    parts += [(CUTS[cut], str(CUT_TITLES[cut]), named) for cut, named in cuts.items()]
+    return [
+        {"id": name, "title": title, "table": Table(_columns_of(found, title), of.items(), labelledby=name)}
         for name, title, of in parts
         if of
     ]
 
 
+def _verdicts(found: ModelScores) -> list[dict[str, Any]]:
+    """How many questions there are of each verdict, for the links to them."""
+    most = max(found.verdicts.values(), default=0)
+    return [
+        {"title": VERDICT_TITLES[name], "count": n, "query": f"?verdict={name}", "width": charts.bar(n, most)}
+        for name, n in found.verdicts.items()
+    ]
+
+
 def _cues(found: ModelScores) -> Table | None:
-    """The model beside choices by what merely shows, where there are pairs."""
+    """The model beside choices by what merely shows, or without reading, where there are decisions."""
+    if found.scores.questions is not None:
+        known = [(translated(title_of(name)), scores) for name, scores in found.cues.items()]
+        columns = _question_columns(_("Baseline"), beside=True)
+        return Table(columns, known, labelledby="cues") if known else None
     if found.scores.pairs is None:
         return None
     own = (_("This model"), found.scores)

@@ -17,7 +17,9 @@ from annotation.core.kinds import Feature
 from annotation.core.vocabulary import SIGNS, VALUES
 from annotation.models import PredictionSet
 from annotation.reports.evaluation import predicted_records as report
+from annotation.reports.evaluation.answered_questions import holds_questions
 from annotation.services import noted_reads
+from frontend.pages.evaluation import model_answers as answers
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB
 from frontend.pages.evaluation.model import OFFSETS, error_columns, set_of
 from frontend.pages.shared.common import open_project, release_trail
@@ -97,6 +99,8 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
     errors."""
     opened = open_project(request, slug, LEADERBOARD_VERB)
     row = set_of(opened, version, pk)
+    if request.GET.get("by") != "pairs" and holds_questions(row.release):
+        return answers.answered(opened, row)
     of_cell = bool(request.GET.get("released") and request.GET.get("predicted"))
     columns = [*error_columns(slug, row), *([_steps_column(slug, row)] if of_cell else [])]
     of_pairs = opened.project.of_kind.has(Feature.PAIRS)

@@ -22,6 +22,7 @@ from annotation.reports.shared import transcripts
 from annotation.services import noted_reads
 from frontend.pages.evaluation.leaderboard import LEADERBOARD_VERB, release_of
 from frontend.pages.evaluation.model import set_of
+from frontend.pages.evaluation.question_parts import VERDICT_BADGES, VERDICT_TITLES
 from frontend.pages.shared.common import ProjectPage, image_response, open_project, release_trail
 from frontend.pages.work.reading import is_part, run
 from frontend.rendering import markdown
@@ -85,6 +86,8 @@ def _read(
         release=release,
         row=row,
         found=found,
+        answer_verdict=VERDICT_TITLES[found.answered.verdict] if found.answered else "",
+        answer_badge=VERDICT_BADGES[found.answered.verdict] if found.answered else "",
         trajectory=frozen,
         message_url=frozen.message_address,
         items=items,

@@ -35,6 +35,7 @@ from annotation.reports.evaluation.leaderboard_entries import title_of
 from annotation.reports.evaluation.public_releases import public_leaderboard, public_rows
 from annotation.services import release as service
 from frontend.context import theme_of
+from frontend.pages.evaluation.question_parts import letters_of
 from frontend.pages.releases.release_files import files_table
 from frontend.pages.releases.release_pictures import distribution, pictures
 from frontend.pages.releases.releases import ARCHIVE, CONTENT_TYPES, agreement
@@ -135,6 +136,8 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
             "loading": LOADING.format(base=base, names=json.dumps(sorted(manifest["files"]))),
             "agreement": agreement(manifest),
             "board": None if board is None else _board(board, ranked=not few_tasks),
+            "positions": None if board is None else board.positions,
+            "letters": letters_of(board.positions) if board and board.positions else [],
             "few_tasks": few_tasks,
             "least_tasks": MIN_TASKS,
             **pictures(service.public_statistics(row), row.project.of_kind),

@@ -183,7 +183,7 @@ def test_board_and_page_of_a_model_take_as_many_queries_however_many_there_are(
     row = PredictionSet.objects.select_related("release__project").get(model="Bold")
     with django_assert_num_queries(2):
         found = model_scores(actor=cast.admin, row=row)
-    assert found.categories.keys() == {"search", "answer"} and found.confusion is None
+    assert found.cuts["category"].keys() == {"search", "answer"} and found.confusion is None
 
 
 # ── Published figures ─────────────────────

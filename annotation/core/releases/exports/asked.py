@@ -42,11 +42,12 @@ class NotAsked(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AskedOption:
-    """An option by its letter, in words."""
+    """An option by its letter, in words; `index` is that of its message."""
 
     letter: str
     text: str
     right: bool
+    index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def asked_question(record: Mapping[str, Any]) -> AskedQuestion | NotAsked:
         kind = AskedKind.CHOICE if len(right) == 1 else AskedKind.KEYS
         keys = tuple(sorted(letters[index] for index in right))
         options = tuple(
-            AskedOption(letter, texts[index], labels[index] == 1)
+            AskedOption(letter, texts[index], labels[index] == 1, index)
             for index, letter in sorted(letters.items(), key=lambda one: one[1])
         )
     history = record["messages"][: min(step_indexes(record["messages"]), default=len(record["messages"]))]

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from annotation.core.i18n import translatable
 from annotation.core.label_files import NO_INDEX, OCCURS_TWICE, excerpt, read_index
+from annotation.core.scoring.questions.lines import OutputLine
 
 MOST_ORDERS: Final = 24
 """Of all orders of four options."""
@@ -34,11 +35,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer to a decision that is not by labels: `scores` by message index (None: missing), or
-    `choices`. With neither, it is by labels."""
+    """One answer to a decision that is not by labels: `scores` by message index (None: missing), `choices`,
+    or the `output` about a question. With none of them, it is by labels. `uuid`: by which a line names its
+    question, where it does."""
 
     scores: Mapping[int, float | None] | None = None
     choices: Sequence[Choice] = ()
+    output: OutputLine | None = None
+    uuid: str = ""
 
     def indexes(self) -> Iterator[tuple[str, int]]:
         """The options that it names, with the field of each."""
@@ -50,6 +54,8 @@ class Answer:
 
     def as_json(self) -> dict[str, Any]:
         """What it says, for whoever reads it beside the decision; nothing of one by labels."""
+        if self.output is not None:
+            return {"output": self.output.output}
         if self.scores is not None:
             return {"scores": {str(index): score for index, score in self.scores.items()}}
         chosen = [{"order": list(one.order), "choice": one.chosen} for one in self.choices]

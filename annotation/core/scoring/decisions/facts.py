@@ -3,7 +3,7 @@ each option without reading it, by which a choice would be a shallow one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from annotation.core.figures.measure import IntArray
 from annotation.core.i18n import Translatable, translatable
+from annotation.core.scoring.questions.facts import QuestionFacts
 from annotation.core.trajectories.messages import Message, normalise
 
 MAKES_CALL: Final = "makes_call"
@@ -33,11 +34,13 @@ def cue_title(name: str) -> str | Translatable:
 class DecisionFacts:
     """Of R decisions with S options together: `category` (R,), the place of each in `categories` or
     NO_CATEGORY, and `cues` by name, (S,): whether an option makes a call, its length, and of each policy
-    model whether it did that. A shallow choice takes the option of which a cue is highest."""
+    model whether it did that. A shallow choice takes the option of which a cue is highest. `questions` says
+    what is asked; None where that was not looked up."""
 
     categories: tuple[str, ...]
     category: IntArray
     cues: Mapping[str, IntArray]
+    questions: QuestionFacts | None = None
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]]) -> DecisionFacts:
@@ -45,7 +48,10 @@ class DecisionFacts:
         categories: dict[str, int] = {}
         category: list[int] = []
         shown: list[tuple[int, int, tuple[str, ...]]] = []
+        asked: list[Mapping[str, Any]] = []
         for record in records:
+            if record["question"] is not None:
+                asked.append(record["question"])
             name = record["category"]
             category.append(categories.setdefault(name, len(categories)) if name else NO_CATEGORY)
             shown.extend(record["options"])
@@ -59,12 +65,14 @@ class DecisionFacts:
             tuple(categories),
             np.array(category, dtype=np.int64),
             {name: np.array(values, dtype=np.int64) for name, values in cues.items()},
+            QuestionFacts.of(asked) if asked else None,
         )
 
     def only(self, records: BoolArray, steps: BoolArray) -> DecisionFacts:
         """The facts of some records (R,), which have these steps (S,)."""
         cues = {name: values[steps] for name, values in self.cues.items()}
-        return DecisionFacts(self.categories, self.category[records], cues)
+        questions = None if self.questions is None else self.questions.only(records, steps)
+        return DecisionFacts(self.categories, self.category[records], cues, questions)
 
     def as_json(self) -> dict[str, Any]:
         """All of it, for `of_json`."""
@@ -72,16 +80,25 @@ class DecisionFacts:
             "categories": list(self.categories),
             "category": self.category.tolist(),
             "cues": {name: values.tolist() for name, values in self.cues.items()},
+            "questions": None if self.questions is None else self.questions.as_json(),
         }
 
     @classmethod
     def of_json(cls, kept: Mapping[str, Any]) -> DecisionFacts:
         """The facts that `as_json` wrote."""
         cues = {name: np.array(values, dtype=np.int64) for name, values in kept["cues"].items()}
-        return cls(tuple(kept["categories"]), np.array(kept["category"], dtype=np.int64), cues)
+        asked = kept.get("questions")
+        return cls(
+            tuple(kept["categories"]),
+            np.array(kept["category"], dtype=np.int64),
+            cues,
+            None if asked is None else QuestionFacts.of_json(asked),
+        )
 
 
-def record_facts(record: Mapping[str, Any]) -> dict[str, Any] | None:
+def record_facts(
+    record: Mapping[str, Any], question_of: Callable[[Mapping[str, Any]], Any] | None
+) -> dict[str, Any] | None:
     """What is kept of a record of a release for `DecisionFacts.of`; None of one that is no decision."""
     details = record.get("decision")
     if details is None:
@@ -90,6 +107,7 @@ def record_facts(record: Mapping[str, Any]) -> dict[str, Any] | None:
     messages = normalise(record["messages"])
     return {
         "category": details.get("category") or "",
+        "question": None if question_of is None else question_of(record),
         "options": [
             _shown(messages[index], (origins.get(str(index)) or {}).get("steps", ()))
             for index in sorted(map(int, record["step_labels"]))

@@ -1,0 +1,54 @@
+"""Verdicts on outputs: whether it is a key by either reading, and how near a text comes to one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from annotation.core.scoring.questions.outputs import READINGS, without_outer_quotes
+from annotation.core.scoring.questions.rouge import Rouge, rouge, tokens
+
+TEXTS: Final = frozenset({"command", "answer"})
+"""The kinds whose keys are texts, for which ROUGE says how near an output comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What an output is held against. `kind` is one of READINGS; `keys` are the letters that are right, or
+    the accepted texts; ROUGE is that of the nearest one."""
+
+    kind: str
+    keys: tuple[str, ...]
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an output is worth. A question is `readable` if the strict reading finds an answer."""
+
+    empty: bool
+    readable: bool
+    published: bool
+    strict: bool
+    unquoted: bool = False
+    near: Rouge | None = None
+
+
+def verdict(question: Question, output: str) -> Verdict:
+    """The verdict on one output."""
+    read = READINGS[question.kind](output)
+    empty = not output.strip()
+    if question.kind not in TEXTS:
+        wanted = ",".join(sorted(question.keys)) if question.kind == "keys" else question.keys[0]
+        return Verdict(empty, read.strict is not None, read.published == wanted, read.strict == wanted)
+    said = read.strict or ""
+    found = tokens(said, question.language)
+    near = [rouge(found, tokens(key, question.language)) for key in question.keys]
+    return Verdict(
+        empty,
+        read.strict is not None,
+        read.published in question.keys,
+        said.strip() in {key.strip() for key in question.keys},
+        without_outer_quotes(said) in {without_outer_quotes(key) for key in question.keys},
+        max(near, key=lambda one: (one.rouge_l, one.rouge_1, one.rouge_2)),
+    )
