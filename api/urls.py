@@ -78,6 +78,7 @@ urlpatterns = [
     path("assignments/<int:pk>/remarks/", remarks.OwnRemarks.as_view(), name="own-remarks"),
     path("remarks/<int:pk>/close/", remarks.CloseRemark.as_view(), name="remark-close"),
     path("trajectories/<int:pk>/", trajectories.OneTrajectory.as_view(), name="trajectory"),
+    path("trajectories/<int:pk>/options/", adjudications.Options.as_view(), name="item-options"),
     path("trajectories/<int:pk>/raw/", trajectories.Raw.as_view(), name="trajectory-raw"),
     path("trajectories/<int:pk>/atif/", trajectories.Atif.as_view(), name="trajectory-atif"),
     path("trajectories/<int:pk>/judgements/", trajectories.Judgements.as_view(), name="judgements"),

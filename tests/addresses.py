@@ -103,6 +103,8 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "audit-case-take", slug)
     yield Address(f + "audit-case", pk("audit-case"), body={"value-4": "-1"})
     yield Address(f + "triage", slug, body={"batch_size": "2"})
+    for place in ("dispute", "seen", "free"):
+        yield Address(f + "item-options", pk(place, of_project=True), place, body={"ends": "0"})
     for place in ("shared", "seen", "held", "free"):
         yield Address(f + "trajectory", pk(place, of_project=True), place)
         yield Address(f + "trajectory", pk(place, of_project=True), f"part-{place}", query=PART)
@@ -322,6 +324,8 @@ def _api() -> Iterator[Address]:
     yield Address(a + "search", slug, "canary", query="q=canary")
     for whose in ("ann-shared", "ann-dispute", "cleo-agreed"):
         yield Address(a + "own-consensus", pk(whose), whose)
+    for place in ("dispute", "seen", "free"):
+        yield Address(a + "item-options", pk(place), place, body={"options": [{"text": "Look."}]})
     for name in ("corrections", "first-errors"):
         yield Address(a + name, slug)
     said = {"version": 1, "answer": "nothing_wrong"}

@@ -25,11 +25,11 @@ CASE_BINDINGS: tuple[Binding, ...] = (
 )
 """Further keys of a case's page: to take an annotator's label, and to go to disputed steps."""
 NEEDS: Mapping[str, Feature] = {
-    **dict.fromkeys(("confirm", "root", "closes_corrected", "closes_independent"), Feature.PROPAGATION),
-    "drop": Feature.PAIRS,
+    **dict.fromkeys(("root", "closes_corrected", "closes_independent"), Feature.PROPAGATION),
+    **dict.fromkeys(("drop", "others"), Feature.PAIRS),
 }
 """Actions that not every kind of project has."""
-NOT_IN_CASES = NEEDS.keys() | {"reason", "unsure", "flag", "undo", "redo"}
+NOT_IN_CASES = NEEDS.keys() | {"confirm", "reason", "unsure", "flag", "undo", "redo"}
 NOT_IN_CASES |= {"trajectory_next", "trajectory_previous"}
 
 CHANGEABLE: tuple[str, ...] = tuple(

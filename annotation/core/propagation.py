@@ -10,7 +10,8 @@ In short: an explicit −1 opens an error run or joins the one that is open; whi
 suspended, an unlabelled step is proposed −1 with the run's root; an explicit +1 closes the run, an explicit 0
 suspends it, and so does a user turn where the subset says so. A confirmed fill lives as long as what it was
 filled from. No explicit value is ever changed. Where errors do not propagate, because steps are alternatives
-(core.kinds), every −1 is an error of its own, and nothing is proposed.
+(core.kinds), every −1 is an error of its own, and nothing is proposed; but of a question, once an option is
+explicitly +1, each that has no label may be −1, wherever it stands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,11 +28,13 @@ class PropagationRules:
     `suspend_on_user_turn` (subset): a user message suspends the open run.
     `carry_forward` (project): an explicit +1 proposes +1 for what follows.
     `propagates` (kind of project): errors carry on to later steps at all.
+    `others` (of alternatives, and no pair): an explicit +1 proposes −1 for those without a label.
     """
 
     suspend_on_user_turn: bool = False
     carry_forward: bool = False
     propagates: bool = True
+    others: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ def resolve(steps: Sequence[StepInput], rules: PropagationRules) -> tuple[StepRe
     run = _Run()
     done: dict[int, StepResult] = {}
     previous = -1
+    ground = rules.others and any(step.value == 1 and step.source == "explicit" for step in steps)
     for step in steps:
         if step.message_index <= previous:
             raise ValueError(f"steps must rise by message index: {step.message_index} after {previous}")
@@ -98,7 +102,7 @@ def resolve(steps: Sequence[StepInput], rules: PropagationRules) -> tuple[StepRe
         if step.after_user_turn and rules.suspend_on_user_turn:
             run.suspended = True
         if not rules.propagates:
-            done[step.message_index] = _alone(step)
+            done[step.message_index] = _alone(step, ground)
         elif step.value is not None and step.source == "explicit":
             done[step.message_index] = _explicit(step, run, done)
         else:
@@ -118,17 +122,24 @@ def allowed_confirmation(
     for index, step in enumerate(steps):
         if step.message_index != message_index:
             continue
-        now = resolve(steps[: index + 1], rules)[index]
+        before = steps if rules.others else steps[: index + 1]
+        now = resolve(before, rules)[index]
         if now.source == "propagated" and Proposal(now.value or 0, now.root) == proposal:
             return True
         bare = replace(step, value=None, source=None, root=None, root_pinned=False)
-        return resolve([*steps[:index], bare], rules)[index].proposal == proposal
+        return resolve([*steps[:index], bare, *before[index + 1 :]], rules)[index].proposal == proposal
     return False
 
 
-def _alone(step: StepInput) -> StepResult:
-    """A step that has nothing to do with those before it: what is explicit stays, a fill has no ground."""
+def _alone(step: StepInput, ground: bool) -> StepResult:
+    """A step that has nothing to do with those before it: what is explicit stays. A fill of −1, as a
+    proposal, has a ground where another one is right."""
     explicit = step.value is not None and step.source == "explicit"
+    if ground and not explicit:
+        index, filled = step.message_index, step.value == -1
+        if filled:
+            return StepResult(index, -1, "propagated", index, False, None, False)
+        return StepResult(index, None, None, None, False, Proposal(-1, index), step.value is not None)
     return StepResult(
         step.message_index,
         step.value if explicit else None,

@@ -14,9 +14,11 @@ from annotation.core.vocabulary import AdjudicationState, TokenScope
 from annotation.models import Adjudication, Decision, Trajectory, User
 from annotation.policies import require, visible
 from annotation.reports.cases import disputes, side_by_side
-from annotation.services import adjudicate, noted_reads
+from annotation.reports.work.item_options import item_options
+from annotation.services import adjudicate, noted_reads, replace
 
 from ..serializers import adjudications as shapes
+from ..serializers import item_options as options_shapes
 from . import trajectories
 from .base import ProjectView, View, fetch, fetch_all, refusals
 
@@ -247,3 +249,39 @@ class Reopen(View):
         fetch(self.user, others, adjudications=pk)
         row = adjudicate.reopen_case(actor=self.user, adjudication=CASES.get(pk=pk))
         return Response(shapes.CaseRow(row).data)
+
+
+class Options(View):
+    """`/trajectories/<id>/options/`"""
+
+    writes = TokenScope.LABEL
+    noun = "adjudications"
+
+    def item(self, pk: int) -> Trajectory:
+        """The item."""
+        return fetch(self.user, Trajectory.objects.select_related("project", "content"), pk=pk)
+
+    @extend_schema(summary="Read the options of an item", responses=options_shapes.ItemOptions)
+    def get(self, request: Request, pk: int) -> Response:
+        """The options of a decision, to be edited, and of how many people the work ends when it is replaced.
+        For admins, and the adjudicator who has its case; not while they are labelling it."""
+        found = item_options(viewer=self.user, trajectory=self.item(pk))
+        return Response(options_shapes.ItemOptions(found).data)
+
+    @extend_schema(
+        summary="Replace the options of an item",
+        request=options_shapes.NewOptions,
+        responses=options_shapes.ReplacedItem,
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Put an item with these options in the place of one: all labels, its case and its consensus end, and
+        it is labelled anew. The answer is the trajectory that it is from then on. 400 (`bad_options`) for
+        equal, empty or too many ones; Conflict (`more_ends`) when the work of more people would end than
+        `ends` says, (`replaced`) when it was replaced meanwhile, (`audited`) while an audit holds it. For the
+        same people."""
+        body = self.parsed(options_shapes.NewOptions)
+        row = self.item(pk)
+        new = replace.edit_options(
+            actor=self.user, trajectory=row, changes=body["options"], ends=body.get("ends")
+        )
+        return Response(options_shapes.ReplacedItem(new).data)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from annotation.core.decisions.editing import OptionChange, decision_of, edited_options
 from annotation.core.decisions.record import Asked, Decision, Option, decision_draft
 from annotation.core.jsonio.plain_text import json_text
+from annotation.core.releases.exports import PLAIN
 from annotation.core.releases.exports.asked import AskedKind, AskedQuestion, NotAsked, asked_question
+from annotation.core.releases.exports.formats.aptbench import aptbench_rows
 from annotation.core.scoring.questions.outputs import READINGS
 from annotation.core.scoring.questions.verdicts import Question, verdict
 from annotation.core.trajectories.trajectory import TrajectoryDraft
@@ -71,6 +75,32 @@ def test_published_choice_keeps_its_letters_and_lacks_options_of_which_nothing_c
         "en",
     )
     assert found.length == len("A train?") + len("firstthirdfourth")
+
+
+def test_published_line_is_written_back_without_options_that_are_left_out() -> None:
+    item = draft("aptbench", {**CHOICE, "choices": "Choose: (A) first\n\n(B)  second (C) third (D) fourth"})
+    labels = {"first": -1, "second": -1, "third": 1, "fourth": -1}
+    line = json.loads(item.raw)["about"]
+    assert list(aptbench_rows(labelled(item, labels), PLAIN)) == [line]
+
+    (row,) = aptbench_rows(labelled(item, {**labels, "second": 0, "fourth": 1}), PLAIN)
+    assert row == {**line, "choices": "(A) first\n(C) third\n(D) fourth", "answer": "C,D"}
+
+    decision = decision_of(item.raw)
+    assert decision is not None
+    index = {message["content"]: at for at, message in enumerate(item.messages)}
+    options = edited_options(
+        decision,
+        [
+            OptionChange(index["second"], text="other"),
+            OptionChange(index["third"]),
+            OptionChange(text="new", key=-1),
+        ],
+    )
+    assert isinstance(options, list)
+    edited = decision_draft(replace(decision, options=options))
+    (row,) = aptbench_rows(labelled(edited, {"other": -1, "third": 1, "new": -1}), PLAIN)
+    assert row == {**line, "choices": "(A) new\n(B) other\n(C) third"}
 
 
 def test_several_right_options_are_several_keys() -> None:

@@ -25,6 +25,12 @@ def text(words: str) -> dict[str, Any]:
     return {"role": "assistant", "content": words}
 
 
+def after(decision: Decision, changes: list[OptionChange]) -> list[Option]:
+    options = edited_options(decision, changes)
+    assert isinstance(options, list)
+    return options
+
+
 def question() -> Decision:
     return Decision(
         "Why?",
@@ -56,7 +62,7 @@ def test_a_decision_is_read_back_from_what_was_kept_of_it() -> None:
 
 def test_edited_options_keep_origin_and_source_of_what_stays() -> None:
     before = question()
-    kept, changed, added = edited_options(
+    kept, changed, added = after(
         before, [OptionChange(2), OptionChange(1, text=" Because not. "), OptionChange(text="New", key=-1)]
     )
 
@@ -70,10 +76,11 @@ def test_edited_options_keep_origin_and_source_of_what_stays() -> None:
         OptionOrigin.WRITTEN,
         {},
     )
-    assert edited_options(before, [OptionChange(1, text="Because. ")]) == [before.options[0]]
-    for index in (0, 3, -1):
-        with pytest.raises(LookupError):
-            edited_options(before, [OptionChange(index)])
+    assert after(before, [OptionChange(1, text="Because. ")]) == [before.options[0]]
+    named = [OptionChange(index) for index in (1, 0, 3, -1, 1)]
+    wrong = edited_options(before, named)
+    assert isinstance(wrong, dict)
+    assert wrong.keys() == {f"options[{at}]" for at in (1, 2, 3, 4)}
 
 
 @pytest.mark.parametrize(

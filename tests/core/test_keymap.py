@@ -14,15 +14,15 @@ def keys_of(action: str, changes: dict[str, str]) -> list[dict[str, object]]:
 
 
 def test_keymap_with_nothing_changed_is_the_table_itself() -> None:
-    assert keymap.table({}) == [row for row in keymap.BINDINGS if row["id"] != "drop"]
+    assert keymap.table({}) == [row for row in keymap.BINDINGS if row["id"] not in ("drop", "others")]
     assert keymap.checked({"flag": "f"}) == {}
 
 
-def test_keymap_of_alternatives_can_drop_the_item_and_submits_by_enter_alone() -> None:
+def test_keymap_of_alternatives_can_drop_the_item_and_submits_by_enter_where_nothing_is_proposed() -> None:
     rows = {row["id"]: row["keys"] for row in keymap.table({"flag": "d"}, DECISIONS)}
     assert rows["submit"] == [{"key": "Enter"}, {"key": "Enter", "ctrl": True}]
     assert rows["drop"] == [{"key": "f"}], "whoever had its key gives their own for it"
-    assert "confirm" not in rows
+    assert (rows["confirm"], rows["others"]) == ([{"key": "Enter"}], [{"key": "o"}])
 
 
 def test_key_takes_its_shifted_ones_along_and_leaves_the_alternatives() -> None:

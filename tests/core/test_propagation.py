@@ -27,7 +27,8 @@ TOKEN = re.compile(
 
 
 def rules_of(names: list[str]) -> PropagationRules:
-    return PropagationRules("turn" in names, "carry" in names, propagates="alone" not in names)
+    alternatives = {"propagates": "alone" not in names, "others": "others" in names}
+    return PropagationRules("turn" in names, "carry" in names, **alternatives)
 
 
 def read_steps(text: str) -> list[StepInput]:

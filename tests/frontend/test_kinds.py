@@ -202,7 +202,8 @@ def test_pages_of_decisions_leave_out_what_they_lack_and_say_what_labels_mean(br
         bench.split('<script id="workbench-state" type="application/json">')[1].split("</script>")[0]
     )
     assert state["rules"]["propagates"] is False
-    assert not {"confirm", "root", "closes_corrected"} & {row["id"] for row in state["keys"]}
+    assert state["rules"]["others"] is False and state["kind"] == "pair"
+    assert not {"root", "closes_corrected"} & {row["id"] for row in state["keys"]}
     assert state["preset"] == 1 and state["outcome"]["value"] is None, "it stands there, and is no label"
     assert state["words"]["missing_step"] == "Option {n} has no label yet."
     assert not [page for page in (bench, pages["trajectory"]) if "Step 1" in page or "Option 1" not in page]

@@ -61,7 +61,12 @@ def test_page_begins_with_what_saving_answers(cast) -> None:
     assert kept[1:] == saved["labels"][1:]
     assert kept[0]["note"] == "an odd \x00 note"
     assert state["outcome"] == saved["outcome"]
-    assert state["rules"] == {"suspend_on_user_turn": False, "carry_forward": False, "propagates": True}
+    assert state["rules"] == {
+        "suspend_on_user_turn": False,
+        "carry_forward": False,
+        "propagates": True,
+        "others": False,
+    }
 
 
 def test_workbench_rules_are_the_projects_and_the_subsets(cast) -> None:
@@ -69,7 +74,12 @@ def test_workbench_rules_are_the_projects_and_the_subsets(cast) -> None:
     projects.update_project(actor=cast.admin, project=cast.project, values={"carry_forward": True})
     projects.update_subset(actor=cast.admin, subset=cast.project.subsets.get(), suspend_on_user_turn=True)
     state = state_of(signed_in(cast.ann).get(url(claim(cast.ann, cast.project))))
-    assert state["rules"] == {"suspend_on_user_turn": True, "carry_forward": True, "propagates": True}
+    assert state["rules"] == {
+        "suspend_on_user_turn": True,
+        "carry_forward": True,
+        "propagates": True,
+        "others": False,
+    }
 
 
 def test_workbench_is_found_by_nobody_else(cast) -> None:

@@ -21,6 +21,7 @@ const rulesOf = (names) => ({
   suspend_on_user_turn: names.includes("turn"),
   carry_forward: names.includes("carry"),
   propagates: !names.includes("alone"),
+  others: names.includes("others"),
 });
 
 /** @param {string} token */

@@ -75,9 +75,18 @@ def _asked(held: Mapping[str, str]) -> Asked:
     return Asked(DecisionKind(held["kind"]), ability, held["language"])
 
 
-def edited_options(decision: Decision, changes: Sequence[OptionChange]) -> list[Option]:
-    """The options of a decision after these changes. LookupError for one that it does not have."""
+def edited_options(decision: Decision, changes: Sequence[OptionChange]) -> list[Option] | dict[str, str]:
+    """The options of a decision after these changes; or what is wrong by field, where one names an option
+    that it does not have, or one twice."""
     now = dict(enumerate(decision.options, len(decision.history)))
+    named = [change.index for change in changes]
+    wrong: dict[str, str] = {
+        f"options[{at}]": translatable("There is no such option, or it is named twice.")
+        for at, index in enumerate(named)
+        if index is not None and (index not in now or named.index(index) != at)
+    }
+    if wrong:
+        return wrong
     return [
         _written(change) if change.index is None else _edited(now[change.index], change) for change in changes
     ]

@@ -63,6 +63,11 @@ class Asked:
         return {"kind": str(self.kind), "ability": str(self.ability or ""), "language": self.language}
 
 
+def kind_asked(content: Mapping[str, Any]) -> DecisionKind:
+    """What a decision asks for, from the stored content of its trajectory."""
+    return DecisionKind((content.get("decision") or {}).get("kind", DecisionKind.PAIR))
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One candidate for the next action. `message` is the response, without anything that tells where it is

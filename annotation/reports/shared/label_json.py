@@ -24,6 +24,7 @@ def rules_of(project: Project, subset: Subset) -> PropagationRules:
         suspend_on_user_turn=subset.suspend_on_user_turn,
         carry_forward=project.carry_forward,
         propagates=project.of_kind.has(Feature.PROPAGATION),
+        others=project.of_kind.has(Feature.PAIRS),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.db.models.functions import Left
 
+from annotation.core.decisions.record import kind_asked
 from annotation.core.errors import NotFound
 from annotation.core.i18n import translatable
 from annotation.core.question import own_part
@@ -15,6 +16,7 @@ from annotation.core.trajectories.images import Image, decode_data_uri
 from annotation.core.trajectories.raw_message import message_json
 from annotation.core.trajectories.tool_schema import Tool, read_tools
 from annotation.core.trajectories.trajectory import Message, message_text, normalise, pair_results
+from annotation.core.vocabulary import DecisionKind
 from annotation.models import Task, Trajectory
 from annotation.policies import FieldAccess, Viewer, field_access
 
@@ -30,7 +32,7 @@ class Transcript:
 
     `results` ties a tool message's index to (calling message's index, position of the call). What the viewer
     may not see is not in here: `reference_answer` and `hints` are None without the right to see them, and so
-    they are when the record has none.
+    they are when the record has none. `kind`: of a decision, what it asks for.
     """
 
     messages: tuple[Message, ...]
@@ -41,6 +43,7 @@ class Transcript:
     reference_answer: Any
     answer_text: str | None
     hints: dict[str, Any] | None
+    kind: DecisionKind = DecisionKind.PAIR
 
     def offered_tools(self) -> tuple[Tool, ...]:
         """The tools, from the record or else from its system prompt."""
@@ -86,6 +89,7 @@ def read_content(content: Mapping[str, Any], *, reference_answer: bool, hints: b
         reference_answer=content.get("reference_answer") if reference_answer else None,
         answer_text=content.get("answer_text"),
         hints=(content.get("hints") or None) if hints else None,
+        kind=kind_asked(content),
     )
 
 

@@ -7,7 +7,7 @@ from annotation.core.decisions.display import display_order
 from annotation.core.errors import StaleState
 from annotation.core.i18n import translatable
 from annotation.core.kinds import Feature
-from annotation.core.vocabulary import AssignmentState
+from annotation.core.vocabulary import AssignmentState, DecisionKind
 from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, User
 from annotation.policies import FieldAccess, field_access, require
 from annotation.policies.rechecks import closed
@@ -25,7 +25,8 @@ is no label before they press it or submit with it: what saved itself would be a
 class Workbench:
     """One assignment, ready to be labelled (or, when it is not `open` any more, to be read).
 
-    `state` is JSON-ready: {"rules": {...}, "steps": [...], "outcome": {...}}, with labels as `save_labels`
+    `state` is JSON-ready: {"rules": {...}, "kind": what a decision asks for, "steps": [...], "outcome":
+    {...}}, with labels as `save_labels`
     answers them, each step with its `ordinal` (from 0) and `after_user_turn` besides, in the order in which
     they are shown: alternatives in one of chance, of its own for each person. `preset` is the outcome that
     stands on the screen while none is set. `reopenable`: it was
@@ -80,20 +81,21 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
     access = field_access(actor, trajectory)
     own = Assignment.stored.filter(pk=assignment.pk)
     steps = list(Step.objects.filter(trajectory=trajectory).order_by("message_index"))
+    read = transcript(trajectory=trajectory, access=access)
     return Workbench(
         assignment=assignment,
         open=assignment.state == AssignmentState.OPEN,
         access=access,
-        transcript=transcript(trajectory=trajectory, access=access),
+        transcript=read,
         steps=steps,
-        state=_state(assignment, steps),
+        state=_state(assignment, steps, read.kind),
         preset=PRESET if assignment.project.of_kind.has(Feature.PAIRS) else None,
         reopenable=is_submitted and own.filter(reopenable()).exists(),
         guidelines=Guideline.objects.filter(project=assignment.project_id).order_by("-version").first(),
     )
 
 
-def _state(assignment: Assignment, steps: list[Step]) -> dict[str, Any]:
+def _state(assignment: Assignment, steps: list[Step], kind: DecisionKind) -> dict[str, Any]:
     index_of = {step.pk: step.message_index for step in steps}
     rows = Label.stored.filter(assignment=assignment)
     labels = {label.step_id: fields_of(label, index_of) for label in rows}
@@ -109,7 +111,8 @@ def _state(assignment: Assignment, steps: list[Step]) -> dict[str, Any]:
             person=assignment.annotator_id,
         )
     return {
-        "rules": asdict(rules),
+        "rules": {**asdict(rules), "others": rules.others and kind is not DecisionKind.PAIR},
+        "kind": kind.value,
         "steps": [
             {
                 "ordinal": step.ordinal,

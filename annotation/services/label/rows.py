@@ -130,7 +130,12 @@ def read(*, assignment: int, annotator: int, op_id: str) -> SaveContext | None:
         project_id=project,
         trajectory_id=trajectory,
         state=state,
-        rules=PropagationRules(bool(suspend), bool(carry_forward), by_name(kind).has(Feature.PROPAGATION)),
+        rules=PropagationRules(
+            suspend_on_user_turn=bool(suspend),
+            carry_forward=bool(carry_forward),
+            propagates=by_name(kind).has(Feature.PROPAGATION),
+            others=by_name(kind).has(Feature.PAIRS),
+        ),
         held=held,
         operation=_operation(*first[9:12]),
         outcome=OutcomeFields(*_outcome_fields(*first[13:19])) if first[12] is not None else None,

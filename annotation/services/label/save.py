@@ -3,19 +3,21 @@ see what")."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.core.decisions.record import kind_asked
 from annotation.core.errors import Conflict, Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.label_fields import LabelFields
 from annotation.core.propagation import allowed_confirmation
-from annotation.core.vocabulary import AssignmentState, LabelSource
-from annotation.models import Assignment, User
+from annotation.core.vocabulary import AssignmentState, DecisionKind, LabelSource
+from annotation.models import Assignment, TrajectoryContent, User
 from annotation.policies import require
 
 from . import rows
@@ -102,10 +104,40 @@ def _save(label_set: LabelSet, op_id: str, changes: Sequence[Mapping[str, Any]])
         return []
     versions = {index: label.version for index, label in label_set.labels.items()}
     outcome_version = label_set.outcome.version if label_set.outcome else 0
-    results = [_apply(label_set, raw, versions, outcome_version, op_id) for raw in changes]
+    _refuse_fills_of_pairs(label_set, changes)
+    results: list[RESULT] = [{}] * len(changes)
+    for at in _in_order(label_set, changes):
+        results[at] = _apply(label_set, changes[at], versions, outcome_version, op_id)
     label_set.write()
     rows.write_operation(label_set.assignment, op_id, digest, results, label_set.now)
     return results
+
+
+def _is_fill(change: Mapping[str, Any]) -> bool:
+    return change.get("source") == LabelSource.PROPAGATED
+
+
+def _in_order(label_set: LabelSet, changes: Sequence[Mapping[str, Any]]) -> Sequence[int]:
+    """The order in which changes are taken: as they come, with a root before its fills; of alternatives what
+    gives a ground before what stands on it, wherever they stand."""
+    if not label_set.stored.rules.others:
+        return range(len(changes))
+
+    def rank(at: int) -> int:
+        return 2 if _is_fill(changes[at]) else 0 if changes[at].get("value") == 1 else 1
+
+    return sorted(range(len(changes)), key=rank)
+
+
+def _refuse_fills_of_pairs(label_set: LabelSet, changes: Sequence[Mapping[str, Any]]) -> None:
+    """Of a pair nothing is proposed. What an item asks for stands in its content, which is read for this
+    alone."""
+    rules = label_set.stored.rules
+    if not rules.others or not any(map(_is_fill, changes)):
+        return
+    content = TrajectoryContent.objects.get(pk=label_set.stored.trajectory_id)
+    if kind_asked(content.parsed()) is DecisionKind.PAIR:
+        label_set.stored = replace(label_set.stored, rules=replace(rules, others=False))
 
 
 def _answer(

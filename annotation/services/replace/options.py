@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,19 +10,18 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.core.decisions.editing import check_options, decision_of
+from annotation.core.decisions.editing import OptionChange, check_options, decision_of, edited_options
 from annotation.core.decisions.record import Decision, Option, decision_draft
-from annotation.core.errors import Conflict, Denied, Invalid, StaleState
+from annotation.core.errors import Conflict, Invalid, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import sha256_hex
+from annotation.core.kinds import Feature
 from annotation.core.vocabulary import (
-    AdjudicationState,
     AssignmentState,
     ExpiryReason,
     ImportState,
     LabelAuditState,
     RecheckState,
-    Role,
 )
 from annotation.models import (
     ACTIVE_STATES,
@@ -37,36 +36,46 @@ from annotation.models import (
     Trajectory,
     User,
 )
-from annotation.policies import Actor, Operator, recorded, require, roles
+from annotation.policies import Actor, recorded, require
+from annotation.policies.replacing import why_not_replace
 
 from .. import audit, claim_expiry, consensus
 from ..cursors import lower_cursors
 from ..ingest.rows import ImportTally, PreparedDraft, insert_prepared, pack, prepare
-from .standing import carry_over
+from .carrying import carry_over
 
 GONE: Final = translatable("This item has been replaced in the meantime; open it again to see it as it is.")
 CHANGED: Final = translatable("Somebody has just begun or ended work on this item; try again.")
 NO_DECISION: Final = translatable("Only decisions that Tristep keeps in its own format can be edited.")
-LABELLING: Final = translatable("You are labelling this item; submit or return it first.")
-NOT_YOURS: Final = translatable("Only admins, and the adjudicator who has its case, may edit an item.")
+MORE_ENDS: Final = translatable(
+    "More people have worked on this item meanwhile than you were told; look at it again."
+)
 AUDITED: Final = translatable("An audit of the labels holds this item; end the audit first.")
 
 
-def may_replace(actor: Actor, trajectory: Trajectory) -> bool:
-    """Whether somebody may replace an item: an admin, and the adjudicator who has its open case; never
-    while they are labelling it."""
-    return _refusal(actor, trajectory) is None
+@transaction.atomic
+def edit_options(
+    *, actor: Actor, trajectory: Trajectory, changes: Sequence[OptionChange], ends: int | None = None
+) -> Trajectory:
+    """Replace an item by one whose options are these; as `replace_options`, which it calls.
 
-
-def _refusal(actor: Actor, trajectory: Trajectory) -> Denied | None:
-    if isinstance(actor, Operator):
-        return None
-    case = Adjudication.objects.filter(trajectory=trajectory, adjudicator=actor, state=AdjudicationState.OPEN)
-    held = roles(actor, trajectory.project_id)
-    if Role.ADMIN not in held and not (Role.ADJUDICATOR in held and case.exists()):
-        return Denied(NOT_YOURS, code="not_yours")
-    mine = Assignment.stored.filter(trajectory=trajectory, annotator=actor, state=AssignmentState.OPEN)
-    return Denied(LABELLING, code="labelling") if mine.exists() else None
+    `ends`: of how many people the editor was told that their work ends. Raises StaleState (code "more_ends")
+    when it is that of more by now, Invalid for an option that it does not have.
+    """
+    if (denied := why_not_replace(actor, trajectory)) is not None:
+        raise denied
+    trajectory.project.of_kind.require(Feature.PAIRS)
+    options = edited_options(_recorded(trajectory), changes)
+    if isinstance(options, dict):
+        raise _refused(options)
+    new = replace_options(actor=actor, trajectory=trajectory, options=options)
+    if ends is not None and new.pk != trajectory.pk:
+        ended = Assignment.objects.filter(
+            trajectory=trajectory.pk, expiry_reason=ExpiryReason.REPLACED
+        ).count()
+        if ended > ends:
+            raise StaleState(MORE_ENDS, code="more_ends")
+    return new
 
 
 @transaction.atomic
@@ -80,12 +89,13 @@ def replace_options(*, actor: Actor, trajectory: Trajectory, options: Sequence[O
     of it, or knows its source, has done so of the new one too. Releases hold copies and stay as they are.
 
     The same options change nothing. Raises Invalid by option (`core.decisions.editing.check_options`), Denied
-    as `may_replace`, Conflict (code "audited") while an audit holds it or (code "no_decision") for what is
-    none, StaleState when it has been replaced or is being worked on just now.
+    as `policies.replacing.why_not_replace`, Conflict (code "audited") while an audit holds it or (code
+    "no_decision") for what is none, StaleState when it has been replaced or is being worked on just now.
     """
     require(claim_expiry.hold(actor) if isinstance(actor, User) else actor, "item.replace", trajectory)
-    if (refused := _refusal(actor, trajectory)) is not None:
+    if (refused := why_not_replace(actor, trajectory)) is not None:
         raise refused
+    trajectory.project.of_kind.require(Feature.PAIRS)
     old = _locked(trajectory)
     decision = _decision(old, options)
     item = prepare(decision_draft(decision))
@@ -134,14 +144,23 @@ def _locked(trajectory: Trajectory) -> Trajectory:
 
 
 def _decision(old: Trajectory, options: Sequence[Option]) -> Decision:
-    content = old.content
+    decision = _recorded(old)
+    if wrong := check_options(decision.asked, options):
+        raise _refused(wrong)
+    keyed = any(option.key is not None for option in options)
+    return replace(decision, options=list(options), contradictory=decision.contradictory and not keyed)
+
+
+def _recorded(trajectory: Trajectory) -> Decision:
+    content = trajectory.content
     decision = decision_of(content.raw_bytes(), content.labels_of_source())
     if decision is None:
         raise Conflict(NO_DECISION, code="no_decision")
-    if wrong := check_options(decision.asked, options):
-        raise Invalid(next(iter(wrong.values())), code="bad_options", fields=wrong)
-    keyed = any(option.key is not None for option in options)
-    return replace(decision, options=list(options), contradictory=decision.contradictory and not keyed)
+    return decision
+
+
+def _refused(wrong: Mapping[str, str]) -> Invalid:
+    return Invalid(next(iter(wrong.values())), code="bad_options", fields=dict(wrong))
 
 
 def _claims(old: Trajectory) -> list[Assignment]:

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import policies
 from annotation.core.errors import Conflict, Invalid, StaleVersion, TristepError
-from annotation.core.vocabulary import AdjudicationState
+from annotation.core.vocabulary import AdjudicationState, DecisionKind
 from annotation.language import translated
 from annotation.models import Adjudication, Decision, Discussion, Step, Trajectory, User
 from annotation.reports.cases import disputes
@@ -86,6 +86,7 @@ def _page(
         items={item.step.message_index: item for item in shown.steps if item.step is not None},
         evidence=_evidence(shown, read["parts"]),
         values=VALUES,
+        of_question=shown.transcript.kind is not DecisionKind.PAIR,
         moves=case.moves(state["words"]),
         refused=refused,
         notes=_notes(shown) | ({refused["index"]: refused["note"]} if refused else {}),

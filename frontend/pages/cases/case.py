@@ -34,8 +34,8 @@ def state(*, row: Adjudication, reader: User, shown: SideBySide) -> dict[str, An
     `agreed` is the value that nobody disputes now; roots are message indexes."""
     rules = asdict(rules_of(row.project, row.trajectory.subset))
     return {
-        # in a consensus everything is explicit: nothing is carried forward
-        "rules": {**rules, "carry_forward": False},
+        # in a consensus everything is explicit: nothing is carried forward or proposed for the others
+        "rules": {**rules, "carry_forward": False, "others": False},
         "steps": [_step(item, item.step) for item in shown.steps if item.step is not None],
         "outcome": _said(shown.outcome),
         "keys": keymap.case_table(reader.keymap),

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET
 from annotation import policies
 from annotation.core import keymap
 from annotation.core.kinds import STEPS, Feature, ProjectKind
-from annotation.core.vocabulary import REASON_CODES, SuggestionPolicy
+from annotation.core.vocabulary import REASON_CODES, DecisionKind, SuggestionPolicy
 from annotation.models import Assignment, Trajectory
 from annotation.reports.judging.suggestions import has_judges
 from annotation.reports.shared import transcripts
@@ -134,7 +134,16 @@ def _state(bench: Workbench, parts: RunParts) -> dict[str, Any]:
         "suggestions": bench.access.suggestions,
         "keys": keymap.table(bench.assignment.annotator.keymap, bench.assignment.project.of_kind),
         "reasons": [{"code": one.code, "value": one.value, "title": _(one.title)} for one in REASON_CODES],
-        "words": words(bench.assignment.project.of_kind),
+        "words": _words(bench),
+    }
+
+
+def _words(bench: Workbench) -> dict[str, str]:
+    said = words(bench.assignment.project.of_kind)
+    if bench.transcript.kind is DecisionKind.PAIR:
+        return said
+    return said | {
+        "key_zero": _("0 for the focused option: it cannot be said, and is left out; and on to the next")
     }
 
 
@@ -230,6 +239,7 @@ def words(kind: ProjectKind = STEPS) -> dict[str, str]:
         "key_outcome_minus": _("Outcome −1"),
         "focused": _("Focused step"),
         "key_drop": _("Not fit: outcome −1, to be dropped"),
+        "key_others": _("−1 proposed for every option without a label, once one is +1; again: taken back"),
         "key_next": _("Next step"),
         "key_previous": _("Previous step"),
         "key_trajectory_next": _("My trajectory after this one"),
@@ -278,6 +288,14 @@ def _words_of_options() -> dict[str, str]:
         "key_plus": _("+1 for the focused option, and on to the next"),
         "key_zero": _("0 for the focused option, and on to the next"),
         "key_minus": _("−1 for the focused option, and on to the next"),
+        "key_confirm": _("Confirm the proposals from here on that you have seen; without any, submit"),
+        "missing_confirm": _("The proposal of option {n} is not confirmed yet."),
+        "proposal_others": _("Proposed: another option is right"),
+        "others_first": _("Label an option +1 first: then −1 can be proposed for the others."),
+        "others_pair": _("Of a pair each option is labelled by itself: nothing is proposed."),
+        "others_none": _("Every option has a label."),
+        "others_proposed": _("−1 is proposed for {n}. Confirm it, or label them otherwise."),
+        "others_withdrawn": _("The proposals are taken back."),
         "key_next": _("Next option"),
         "key_previous": _("Previous option"),
         "key_next_unlabelled": _("Next option without a label"),

@@ -25,8 +25,10 @@ from annotation.models import (
     TrajectoryTag,
 )
 from annotation.policies import OPERATOR, visible
+from annotation.policies.replacing import why_not_replace
+from annotation.reports.work.item_options import item_options
 from annotation.services import assign, label, release, tags
-from annotation.services.replace import may_replace, replace_options, standing
+from annotation.services.replace import edit_options, replace_options
 from tests import people
 from tests.fixtures.judges_first import import_keyed
 from tests.people import Cast
@@ -45,7 +47,9 @@ def asking() -> Cast:
 def changed(item: Trajectory, *changes: OptionChange) -> list[Option]:
     decision = decision_of(item.content.raw_bytes())
     assert decision is not None
-    return edited_options(decision, changes)
+    options = edited_options(decision, changes)
+    assert isinstance(options, list)
+    return options
 
 
 def kept(item: Trajectory, *added: str) -> list[Option]:
@@ -68,7 +72,7 @@ def test_replacing_ends_what_was_said_and_keeps_who_the_item_is(asking: Cast) ->
     labelled(asking, item, (1, -1, -1), (-1, -1, 1))
     case = people.open_case(asking.judith, item)
     tags.tag(actor=asking.admin, project=asking.project, name="hard", trajectories=[item])
-    told = standing(trajectory=item, editor=asking.judith)
+    told = item_options(trajectory=item, viewer=asking.judith)
     assert (told.submitted, told.open, told.left, told.needed) == (2, 0, 3, 2)
 
     new = replace_options(actor=asking.judith, trajectory=item, options=kept(item, "Another one."))
@@ -205,7 +209,7 @@ def test_replacing_is_refused(asking: Cast) -> None:
 
     for user in (asking.ann, asking.oscar, asking.judith):  # she has no case of it
         refused(Denied, user, kept(item, "More."))
-        assert not may_replace(user, item)
+        assert why_not_replace(user, item) is not None
     same = kept(item)[0].message["content"]
     assert refused(Invalid, asking.admin, kept(item, f" {same}")).fields.keys() == {"options[3]"}
     assert refused(Invalid, asking.admin, kept(item, " ")).fields.keys() == {"options[3]"}
@@ -221,6 +225,21 @@ def test_replacing_is_refused(asking: Cast) -> None:
     with pytest.raises(StaleState) as gone:
         replace_options(actor=asking.admin, trajectory=item, options=kept(item, "Less."))
     assert gone.value.code == "replaced"
+
+
+def test_editing_says_of_how_many_people_the_work_ends(asking: Cast) -> None:
+    (item,) = import_keyed(asking.project, 1)
+    labelled(asking, item, (1, -1, -1))
+    changes = [*(OptionChange(step) for step in people.step_indexes(item)), OptionChange(text="More.", key=1)]
+    with pytest.raises(StaleState) as refusal:
+        edit_options(actor=asking.admin, trajectory=item, changes=changes, ends=0)
+    assert refusal.value.code == "more_ends"
+    with pytest.raises(Invalid):
+        edit_options(actor=asking.admin, trajectory=item, changes=[*changes, changes[0]], ends=1)
+
+    new = edit_options(actor=asking.admin, trajectory=item, changes=changes, ends=1)
+    assert new.step_count == 4
+    assert {label.value for label in new.content.labels_of_source() if label.name == "key"} == {1, -1}
 
 
 def test_replacing_waits_for_the_end_of_an_audit(asking: Cast) -> None:

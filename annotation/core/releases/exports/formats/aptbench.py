@@ -10,13 +10,14 @@ from annotation.core.jsonio.plain_text import json_text
 from annotation.core.kinds import Feature
 from annotation.core.trajectories.messages import RESPONSES, message_text
 
-from ..asked import ANSWER_KEY, COMMAND_KEY, AskedQuestion, NotAsked, asked_question, planned
+from ..asked import ANSWER_KEY, COMMAND_KEY, AskedOption, AskedQuestion, NotAsked, asked_question, planned
 from ..split import TEST
 from .base import ExportFormat, ExportOptions, ExportTable, load_snippet
 from .columns import CellKind, ExportColumn, Row
 from .pairs import history_of
 
 _KEYS: Final = (COMMAND_KEY, ANSWER_KEY)
+_CHOICES: Final = "choices"
 
 
 def aptbench_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterator[Row]:
@@ -24,7 +25,8 @@ def aptbench_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterato
     same fields.
 
     An answer that people have changed is written in place of the published one, which else stays as it was
-    written.
+    written. So do the choices, unless options are left out of them, taken out, changed or added: then those
+    that are asked are written, each with its letter, so that letters may be missing between them.
     """
     asked = asked_question(record)
     if isinstance(asked, NotAsked):
@@ -34,6 +36,8 @@ def aptbench_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterato
     if key is None:
         line, key = _line_of(record, asked), ANSWER_KEY
     if asked.options:
+        if not _holds(line.get(_CHOICES, ""), asked.options):
+            line = {**line, _CHOICES: _choices(asked.options)}
         as_published = {letter.strip() for letter in line[key].split(",")} == set(asked.keys)
         answer = line[key] if as_published else ",".join(asked.keys)
     else:
@@ -57,8 +61,19 @@ def _line_of(record: Mapping[str, Any], asked: AskedQuestion) -> Row:
         line["tool_set"] = "\n".join(
             f"({at}) {json_text(tool)}" for at, tool in enumerate(record["tools"], 1)
         )
-        line["choices"] = "\n".join(f"({option.letter}) {option.text}" for option in asked.options)
+        line[_CHOICES] = _choices(asked.options)
     return line
+
+
+def _choices(options: Sequence[AskedOption]) -> str:
+    return "\n".join(f"({option.letter}) {option.text}" for option in options)
+
+
+def _holds(choices: str, options: Sequence[AskedOption]) -> bool:
+    """Whether a text holds these options and no other, whatever blanks stand between them, and whatever
+    stands before the first."""
+    _before, mark, rest = "".join(choices.split()).partition("(A)")
+    return f"{mark}{rest}" == "".join(_choices(options).split())
 
 
 def _steps(history: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -87,7 +102,8 @@ def _about(_options: ExportOptions, left_out: int) -> Iterator[str]:
     yield (
         "A row is a question that is fit for use (its outcome is +1) and has an answer (an option whose "
         "label is +1), with every field of the line that it came as, if it came as one. Other records, which "
-        f"are left out: {left_out}."
+        f"are left out: {left_out}. An option whose label is 0 is left out of `choices`; the others keep "
+        "their letters."
     )
     yield ""
 

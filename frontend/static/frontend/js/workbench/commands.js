@@ -13,6 +13,7 @@ import {
   labelAt,
   nextUnlabelled,
   stepToExplain,
+  whyNoOthers,
 } from "./state/selectors.js";
 import { openNote } from "./view/step_view.js";
 
@@ -55,6 +56,7 @@ export function makeCommands({ store, view, navigation, submission, suggestions,
 
   /** @param {boolean} [only]  the focused step alone */
   function confirm(only = false) {
+    if (!only && isSubmitting()) return;
     const positions = confirmable(store.get());
     const count = only ? Number(positions[0] === store.get().focus) : positions.length;
     if (!count) {
@@ -63,6 +65,27 @@ export function makeCommands({ store, view, navigation, submission, suggestions,
     }
     dispatch(only ? { type: "confirm", only } : { type: "confirm" });
     announce(words("confirmed_n", { n: count }));
+    reveal();
+  }
+
+  /** Whether the key that confirms submits: where steps are alternatives, and nothing is proposed. */
+  function isSubmitting() {
+    const { rules, results } = store.get();
+    if (rules.propagates !== false || results.some((step) => step.proposal !== null)) return false;
+    void submission.submit();
+    return true;
+  }
+
+  /** Propose −1 for the options without a label, or take these proposals back; else say why not. */
+  function others() {
+    const why = store.get().open ? whyNoOthers(store.get()) : null;
+    if (why !== null) {
+      submission.say(words(why));
+      return;
+    }
+    dispatch({ type: "others" });
+    const count = store.get().results.filter((step) => step.proposal !== null).length;
+    announce(count ? words("others_proposed", { n: count }) : words("others_withdrawn"));
     reveal();
   }
 
@@ -187,6 +210,7 @@ export function makeCommands({ store, view, navigation, submission, suggestions,
     confirm: () => confirm(),
     confirm_step: () => confirm(true),
     confirm_up_to_here: confirmUpToHere,
+    others,
     root: otherRoot,
     closes_corrected: () => closes("corrected"),
     closes_independent: () => closes("independent"),

@@ -14,7 +14,7 @@
 /** @typedef {"label" | "move" | "mark" | "rest"} Group */
 /** @typedef {{id: Action, group: Group, keys: readonly Key[]}} Binding */
 /**
- * @typedef {"plus" | "zero" | "minus" | "confirm" | "clear" | "root" | "outcome_plus" | "outcome_zero"
+ * @typedef {"plus" | "zero" | "minus" | "confirm" | "others" | "clear" | "root" | "outcome_plus" | "outcome_zero"
  *   | "outcome_minus" | "drop" | "next" | "previous" | "trajectory_next" | "trajectory_previous" | "next_unlabelled"
  *   | "unsure" | "flag" | "note" | "expand" | "undo" | "redo" | "guidelines" | "submit" | "help" | "raw"
  *   | "search" | "reason" | "closes_corrected" | "closes_independent" | "suggestions"} Action

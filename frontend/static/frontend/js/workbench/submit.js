@@ -121,6 +121,8 @@ export function makeSubmission({ store, view, navigation, saving, reportTime, ur
     giveBack,
     goToOwn,
     forgetMissing,
+    /** Say something where it is said what is missing. @param {string} text */
+    say: (text) => setText(box, text),
     /** Whether the page is being left on purpose, with everything saved. */
     isLeaving: () => leaving,
   };

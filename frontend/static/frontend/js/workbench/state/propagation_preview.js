@@ -10,8 +10,9 @@
 /** @typedef {-1 | 0 | 1} Value */
 /** @typedef {"explicit" | "propagated"} Source */
 /**
- * `propagates`: errors carry on to later steps; false where steps are alternatives.
- * @typedef {{suspend_on_user_turn: boolean, carry_forward: boolean, propagates?: boolean}} Rules
+ * `propagates`: errors carry on to later steps; false where steps are alternatives. `others`: of these, an explicit +1
+ * proposes −1 for those without a label.
+ * @typedef {{suspend_on_user_turn: boolean, carry_forward: boolean, propagates?: boolean, others?: boolean}} Rules
  */
 /** @typedef {{value: Value, root: number | null}} Proposal */
 /**
@@ -56,6 +57,7 @@ export function resolve(steps, rules) {
   /** @type {Map<number, StepResult>} */
   const done = new Map();
   let previous = -1;
+  const ground = rules.others === true && isRightSomewhere(steps);
   for (const step of steps) {
     if (step.message_index <= previous) {
       throw new RangeError(`steps must rise by message index: ${step.message_index} after ${previous}`);
@@ -65,7 +67,7 @@ export function resolve(steps, rules) {
     const open = run.root;
     const result =
       rules.propagates === false
-        ? alone(step)
+        ? alone(step, ground)
         : step.value !== null && step.source === "explicit"
           ? explicit(step, step.value, run, done)
           : filled(step, run, done, rules);
@@ -75,12 +77,28 @@ export function resolve(steps, rules) {
 }
 
 /**
- * A step that has nothing to do with those before it: what is explicit stays, a fill has no ground.
+ * Whether one of them is explicitly +1.
+ * @param {readonly Pick<StepInput, "value" | "source">[]} steps
+ */
+export const isRightSomewhere = (steps) => steps.some((step) => step.value === 1 && step.source === "explicit");
+
+/**
+ * A step that has nothing to do with those before it: what is explicit stays. A fill of −1, as a proposal, has a ground
+ * where another one is right.
  * @param {StepInput} step
+ * @param {boolean} ground
  * @returns {Judged}
  */
-function alone({ message_index, value, source }) {
+function alone({ message_index, value, source }, ground) {
   const said = source === "explicit" ? value : null;
+  if (ground && said === null) {
+    const base = { message_index, root_pinned: false };
+    if (value === -1) {
+      return { ...base, value, source: "propagated", root: message_index, proposal: null, orphaned: false };
+    }
+    const proposal = { value: /** @type {const} */ (-1), root: message_index };
+    return { ...base, value: null, source: null, root: null, proposal, orphaned: value !== null };
+  }
   return {
     message_index,
     value: said,

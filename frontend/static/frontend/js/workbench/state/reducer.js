@@ -41,12 +41,14 @@ import { confirmable, labelAt, nextUnlabelled, stepToExplain } from "./selectors
  * @property {number | null} last                      the step that was judged last, by message index
  * @property {boolean} unasked                         nobody wants to be asked about it
  * @property {Value | null} preset                     the outcome that is shown while none is set
+ * @property {boolean} others                          −1 is to be proposed for the options without a label
  */
 /**
  * @typedef {{type: "value", key: Key, value: Value | null}
  *   | {type: "edit", key: Key, change: Partial<Pick<Label, "unsure" | "flagged" | "note" | "reason" | "closes">>}
  *   | {type: "root", key: number, root: number}
  *   | {type: "confirm", only?: true}
+ *   | {type: "others"}
  *   | {type: "keepMine", key: Key}
  *   | {type: "unasked"}
  *   | {type: "mark", change: Partial<Marks>}
@@ -91,6 +93,7 @@ export function initialState(page) {
     last: null,
     unasked: false,
     preset: page.preset ?? null,
+    others: false,
   };
   const settled = settle(state, labels);
   const first = nextUnlabelled(settled, -1);
@@ -121,6 +124,8 @@ export function reduce(state, action) {
       return pinRoot(state, action.key, action.root);
     case "confirm":
       return confirm(state, action.only === true);
+    case "others":
+      return proposeOthers(state);
     case "keepMine":
       return keepMine(state, action.key);
     case "unasked":
@@ -145,7 +150,7 @@ export function settle(state, labels) {
     const { value, source, root, root_pinned } = labels.get(index) ?? NO_LABEL;
     return { message_index: index, value, source, root, root_pinned, after_user_turn: afterUserTurn };
   });
-  const results = keepSame(state.results, inPlace(inputs, state.rules));
+  const results = keepSame(state.results, inPlace(inputs, state));
   const settled = new Map(labels);
   for (const { message_index: index, value, source, root, root_pinned } of results) {
     const label = settled.get(index) ?? NO_LABEL;
@@ -158,13 +163,29 @@ export function settle(state, labels) {
 
 /**
  * The rule's answers in the places of the steps: alternatives are shown in an order of chance, and the rule takes steps
- * in theirs.
+ * in theirs. What it proposes for alternatives is shown once somebody has asked for it.
  * @param {readonly import("./propagation_preview.js").StepInput[]} inputs
- * @param {Rules} rules
+ * @param {Pick<State, "rules" | "others">} state
  */
-function inPlace(inputs, rules) {
+function inPlace(inputs, { rules, others }) {
   if (rules.propagates !== false) return resolve(inputs, rules);
-  return inputs.flatMap((step) => resolve([step], rules));
+  const inOrder = [...inputs].sort((one, other) => one.message_index - other.message_index);
+  const answers = new Map(resolve(inOrder, rules).map((step) => [step.message_index, step]));
+  return inputs.flatMap(({ message_index: index }) => {
+    const step = answers.get(index);
+    return step ? [others ? step : { ...step, proposal: null }] : [];
+  });
+}
+
+/**
+ * Propose −1 for every option that has no label, and go to the first; asked again, take the proposals back.
+ * @param {State} state
+ */
+function proposeOthers(state) {
+  const proposed = state.results.some((step) => step.proposal !== null);
+  const asked = settle({ ...state, others: !proposed }, state.labels);
+  const first = asked.results.findIndex((step) => step.proposal !== null);
+  return first < 0 ? asked : moveFocus(asked, first);
 }
 
 /**

@@ -2,7 +2,7 @@
 /** Questions to the workbench's state. Pure. */
 
 import { NO_LABEL } from "./labels.js";
-import { closedRun, isRoot } from "./propagation_preview.js";
+import { closedRun, isRightSomewhere, isRoot } from "./propagation_preview.js";
 
 /** @typedef {import("./reducer.js").State} State */
 /** @typedef {import("./labels.js").Key} Key */
@@ -85,9 +85,21 @@ export function allMissing(state) {
 export function guidelineTopic(state) {
   const step = state.results[state.focus];
   if (state.focus === state.steps.length - 1 && firstMissing(state) === "outcome") return "outcome";
+  if (state.rules.propagates === false) return "cases";
   if (step?.proposal?.value === -1) return "propagation";
   if (step?.value === -1 && !isRoot(step)) return "propagation";
   return labelAt(state, focused(state)).closes ? "propagation" : "cases";
+}
+
+/**
+ * Why −1 cannot be proposed for the other options, as the name of a sentence; null where it can.
+ * @param {State} state
+ * @returns {"others_pair" | "others_first" | "others_none" | null}
+ */
+export function whyNoOthers(state) {
+  if (!state.rules.others) return "others_pair";
+  if (state.results.every((step) => step.value !== null)) return "others_none";
+  return isRightSomewhere(state.results) ? null : "others_first";
 }
 
 /**

@@ -32,7 +32,7 @@ export function makePropagationNote({ view: { steps, controlsOf }, storage }) {
 
   /** @param {State} state */
   function draw(state) {
-    if (known || !state.open) return;
+    if (known || !state.open || state.rules.propagates === false) return;
     if (state.results.some((step) => step.source === "propagated")) {
       understood();
       return;

@@ -39,9 +39,11 @@ export function makeStepText(words, numberOf, propagates) {
 
     /** @param {Proposal} proposal */
     proposalText: ({ value, root }) =>
-      root === null
-        ? words("proposal_carry", { value: signOf(value) })
-        : words("proposal_from", { value: signOf(value), n: numberOf(root) }),
+      !propagates
+        ? words("proposal_others", { value: signOf(value) })
+        : root === null
+          ? words("proposal_carry", { value: signOf(value) })
+          : words("proposal_from", { value: signOf(value), n: numberOf(root) }),
 
     /** @param {StepResult} result */
     stateText({ proposal, value, source }) {
