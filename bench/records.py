@@ -36,6 +36,8 @@ def records(how_many: int) -> Iterator[dict[str, Any]]:
         turn, which = divmod(number, len(templates))
         record = dict(templates[which])
         record["query_index"] += turn * tasks
+        # else its history would be another record's, of which questions are made once
+        record["question"] += f" ({turn})" if turn else ""
         record["total_index"] = SAMPLES * record["query_index"] + record["sample_index"]
         yield record
 

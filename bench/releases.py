@@ -1,4 +1,5 @@
-"""The topic `releases`: CPU time and memory of freezing, exporting and verifying, small against large."""
+"""The topic `releases`: CPU time and memory of freezing, exporting, verifying and deriving questions, small
+against large."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ RATE = 1_000
 LINEAR = 1.3
 FLAT_MEMORY = 1.3
 EXPORTS = {"export": "agentprocessbench", "dataset": "huggingface", "rewards": "training"}
-WORKS = ("freeze", *EXPORTS, "verify")
+WORKS = ("freeze", *EXPORTS, "verify", "derive")
 
 
 def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
@@ -58,7 +59,7 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
 
 
 def measure(installation: Installation, folder: Path, size: int) -> dict[str, dict[str, Any]]:
-    """Freeze, export and verify so many records, each in a process of its own; the answer of each."""
+    """Freeze, export, verify and derive from so many records, each in a process of its own; the answers."""
     path = folder / f"release-{size}.jsonl"
     if not path.exists():
         records.write(path, size)
@@ -67,12 +68,13 @@ def measure(installation: Installation, folder: Path, size: int) -> dict[str, di
     installation.inside(inside.fill, "released", "1", "unanimous")
     found = {work: installation.inside(publish, work, "released", installation.folder) for work in WORKS}
     if any(works["records"] != size for works in found.values()):
-        raise RuntimeError(f"not all of {size} records were frozen, exported and verified")
+        raise RuntimeError(f"not all of {size} records were frozen, exported, verified and derived from")
     return found
 
 
 def publish(work: str, slug: str, folder: str) -> dict[str, Any]:
-    """Freeze, export or verify release 1.0 of a project as the commands do (inside the product's process)."""
+    """Freeze, export, verify or derive from release 1.0 of a project as the commands do (inside the product's
+    process)."""
     from annotation.core.releases.exports import export_options
     from annotation.models import Project, Release
     from annotation.policies import OPERATOR
@@ -86,6 +88,8 @@ def publish(work: str, slug: str, folder: str) -> dict[str, Any]:
     frozen = Release.objects.get(project=project)
     if work == "verify":
         return inside.spent(lambda: {"records": release.verify(actor=OPERATOR, release=frozen).records})
+    if work == "derive":
+        return inside.spent(lambda: _derived(frozen))
     options, output = export_options({"format": EXPORTS[work]}), Path(folder) / work
     return inside.spent(
         lambda: {
@@ -94,3 +98,21 @@ def publish(work: str, slug: str, folder: str) -> dict[str, Any]:
             ]
         }
     )
+
+
+def _derived(frozen: Any) -> dict[str, Any]:
+    """Questions of the recipe next-step, in a project of decisions without people."""
+    from annotation.policies import OPERATOR
+    from annotation.services import derive, projects
+
+    project = projects.create_project(actor=OPERATOR, name="Next", slug="next", kind="decisions")
+    source = derive.derive(
+        actor=OPERATOR,
+        release=frozen,
+        project=project,
+        subset="next",
+        request=derive.DerivationRequest.of(recipe="next-step", fewer=True, anyway=True),
+        enqueue=False,
+    )
+    source = derive.run_import(source_id=source.pk)
+    return {"records": source.notes["runs"], "questions": source.created_count}

@@ -26,16 +26,6 @@ class RunForm(forms.Form):
     judges = forms.ModelMultipleChoiceField(
         label=_("Judges"), queryset=Judge.objects.none(), widget=forms.CheckboxSelectMultiple
     )
-    options = forms.IntegerField(
-        label=_("Write distractors until a question has so many options"),
-        required=False,
-        min_value=2,
-        max_value=MAX_OPTIONS,
-        help_text=_(
-            "Empty: the judge labels. With a number it writes wrong actions for the questions that have a "
-            "key, fewer options, and no label yet; of the fields below only subset and number count."
-        ),
-    )
     subset = forms.ChoiceField(label=_("Subset"), required=False)
     state = forms.ChoiceField(label=_("State"), required=False)
     policy_model = forms.ChoiceField(label=_("Policy model"), required=False)
@@ -46,6 +36,16 @@ class RunForm(forms.Form):
     )
     limit = forms.IntegerField(
         label=_("Maximum number of trajectories"), required=False, min_value=1, max_value=MAX_INT
+    )
+    options = forms.IntegerField(
+        label=_("Write distractors until a question has so many options"),
+        required=False,
+        min_value=2,
+        max_value=MAX_OPTIONS,
+        help_text=_(
+            "Empty: the judge labels. With a number it writes wrong actions for questions with a key, fewer "
+            "options, and no label yet, which are selected by subset and number alone."
+        ),
     )
     budget = forms.DecimalField(
         label=_("Budget, in US dollars"),
