@@ -62,13 +62,18 @@ def judge_coverage(
                 complete.setdefault(judge, set()).add(found.place[trajectory])
     failed: dict[int, set[int]] = {}
     items = SuggestionItem.objects.filter(
-        trajectory__in=of_release(release), state=SuggestionItemState.FAILED, run__project=release.project_id
+        trajectory__in=of_release(release),
+        state=SuggestionItemState.FAILED,
+        run__project=release.project_id,
+        run__options=None,
     )
     for judge, trajectory in items.order_by().values_list("run__judge", "trajectory"):
         if trajectory in found.place:
             failed.setdefault(judge, set()).add(found.place[trajectory])
     sets = {row.judge_id: row for row in _sets(release)}
-    runs = SuggestionRun.objects.filter(project=release.project_id, finished_at__isnull=True)
+    runs = SuggestionRun.objects.filter(
+        project=release.project_id, finished_at__isnull=True, options__isnull=True
+    )
     active = {run.judge_id: run for run in runs}
     possible = {found.place[pk] for pk in found.live}
     none: set[int] = set()

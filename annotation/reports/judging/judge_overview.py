@@ -54,7 +54,7 @@ def overview(*, viewer: Actor, project: m.Project) -> list[JudgeOverview]:
         JudgeOverview(
             judge=row.judge,
             suggestions=row.suggestions - empty[row.judge.pk],
-            failed=empty[row.judge.pk] + (row.run.progress_failed if row.run is not None else 0),
+            failed=empty[row.judge.pk] + _failed_at(row.run),
             compared=compared[row.judge.pk],
             agreed=agreed[row.judge.pk],
             cost=costs.get(row.judge.pk, Decimal(0)),
@@ -62,6 +62,11 @@ def overview(*, viewer: Actor, project: m.Project) -> list[JudgeOverview]:
         )
         for row in rows
     ]
+
+
+def _failed_at(run: m.SuggestionRun | None) -> int:
+    """The trajectories that a run could not label."""
+    return run.progress_failed if run is not None and run.options is None else 0
 
 
 def _costs(judges: Iterable[m.Judge]) -> dict[int, Decimal]:
@@ -102,9 +107,11 @@ def _compared(judges: Iterable[m.Judge]) -> tuple[Counter[int], Counter[int]]:
 
 
 def locked(judge: m.Judge) -> bool:
-    """Whether what its answers depend on is fixed: it has suggestions, or a run that may bring some."""
-    unfinished = m.SuggestionRun.objects.filter(judge=judge, state__in=m.UNFINISHED_RUNS)
-    return m.Suggestion.objects.filter(judge=judge).exists() or unfinished.exists()
+    """Whether what its answers depend on is fixed: it has suggestions, or a run that may bring some, or that
+    wrote distractors."""
+    fixing = Q(state__in=m.UNFINISHED_RUNS) | Q(options__isnull=False)
+    runs = m.SuggestionRun.objects.filter(fixing, judge=judge)
+    return m.Suggestion.objects.filter(judge=judge).exists() or runs.exists()
 
 
 def failed(*, viewer: Actor, run: m.SuggestionRun) -> QuerySet[m.SuggestionItem]:

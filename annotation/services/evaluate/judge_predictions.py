@@ -215,7 +215,9 @@ def _mark_failures(
     for place, told in reasons.items():
         if told["comment"].startswith(FAILED_PREFIX) and not labelled[place]:
             made.failed[place], made.outcome[place] = True, MISSING
-    items = SuggestionItem.objects.filter(run__judge=judge, state=SuggestionItemState.FAILED)
+    items = SuggestionItem.objects.filter(
+        run__judge=judge, run__options=None, state=SuggestionItemState.FAILED
+    )
     for trajectory in items.order_by().values_list("trajectory", flat=True):
         failed = record_of.get(trajectory)
         if failed is not None and not made.there[failed]:

@@ -235,6 +235,19 @@ def test_key_that_a_judge_spells_in_escapes_stands_in_no_option(
     assert b"sk-secret" not in now(row).content.raw_bytes()
 
 
+def test_answer_without_distractors_is_no_failure_to_label(writer: JudgeServer) -> None:
+    cast = people.make_cast(kind="decisions", suggestion_policy="never", judges_first=True, judged_sample=0)
+    rows = import_questions(cast.project, question(0, options=3))
+    writer.write("ok", lambda call: [])
+    failing = make_writer(cast, writer)
+    assert do(start(failing, options=4)).progress_failed == 1
+    others = [make_imported_judge(cast.project, f"file {n}") for n in range(2)]
+    say(others, rows, [["same"] * 2])
+    found = preview(viewer=cast.admin, project=cast.project, judges=[failing, *others])
+    assert (found.waiting, found.people) == (1, 0)
+    assert start(failing).progress_total == 1, "it is still to be asked for labels"
+
+
 def test_judge_settles_nothing_to_which_it_wrote_an_option(writer: JudgeServer) -> None:
     cast = people.make_cast(kind="decisions", suggestion_policy="never", judges_first=True, judged_sample=0)
     row, whole = import_questions(cast.project, question(0), question(1, options=3))
