@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from annotation.models import Label
-from annotation.services import assign
+from annotation.core.releases.exports.asked import asked_question
+from annotation.models import Label, Trajectory
+from annotation.services import adjudicate, assign, label
 from annotation.services.label.rows import read
+from annotation.services.release.verify import decompressed
 from tests import people
 from tests.fixtures.judges_first import CHOICE, import_keyed
 from tests.people import change
+from tests.services.publishing import freeze
 from tests.services.saving import fill, save, statuses
 
 pytestmark = pytest.mark.django_db
@@ -59,3 +64,39 @@ def test_nothing_is_confirmed_in_a_pair():
     mine, (one, two, _three) = claimed()
     assert statuses(save(mine, change(two, 1), fill(one, one))) == ["saved", "refused"]
     assert read(assignment=mine.pk, annotator=mine.annotator_id, op_id="x").labels.keys() == {two}
+
+
+def asked_of(cast):
+    """The question of the one record of a release that is frozen now."""
+    made = freeze(cast.project, f"1.{cast.project.releases.count()}")
+    body = decompressed(bytes(made.records.get().body))
+    assert body is not None
+    return asked_question(json.loads(body))
+
+
+def test_question_is_resolved_when_all_labels_agree_and_else_its_case_leaves_options_out():
+    cast = people.make_cast(kind="decisions")
+    agreed, disputed = import_keyed(cast.project, 2, asked=CHOICE)
+    for item, values in ((agreed, (1, -1, -1)), (disputed, (1, 1, -1))):
+        one, two, three = people.step_indexes(item)
+        mine = assign.claim_this(actor=cast.ann, trajectory=item)
+        save(mine, change(one, 1), fill(two, two), fill(three, three), change(None, 1))
+        label.submit(actor=cast.ann, assignment=mine)
+        other = assign.claim_this(actor=cast.ben, trajectory=item)
+        people.label_all(other, list(values), outcome=1)
+        label.submit(actor=cast.ben, assignment=other)
+        item.refresh_from_db()
+    assert (agreed.state, disputed.state) == ("unanimous", "disputed")
+    right, *_wrong = agreed.content.parsed()["messages"][1:]
+    question = asked_of(cast)
+    assert [one.text for one in question.options if one.right] == [right["content"]]
+    assert len(question.options) == 3
+
+    Trajectory.objects.filter(pk=agreed.pk).update(live=False)
+    case = people.open_case(cast.judith, disputed)
+    adjudicate.decide(actor=cast.judith, adjudication=case, message_index=two, value=0)
+    adjudicate.close_case(actor=cast.judith, adjudication=case)
+    second = disputed.content.parsed()["messages"][two]["content"]
+    question = asked_of(cast)
+    assert len(question.options) == 2
+    assert second not in {one.text for one in question.options}
