@@ -22,6 +22,7 @@ from bench import (
     leaderboard,
     logs,
     prediction_powered,
+    questions,
     ranks,
     records,
     releases,
@@ -45,6 +46,7 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "requests": requests.run,
     "agreement": agreement.run,
     "leaderboard": leaderboard.run,
+    "questions": questions.run,
     "intervals": intervals.run,
     "ranks": ranks.run,
     "prediction_powered": prediction_powered.run,
@@ -54,6 +56,7 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
 }
 ON_SQLITE: Final = (
     "leaderboard",
+    "questions",
     "intervals",
     "ranks",
     "prediction_powered",

@@ -34,6 +34,7 @@ MAX_FILE: Final = 100 * 1024 * 1024
 MAX_REQUEST: Final = MAX_FILE + 64 * 1024
 """The largest file of suggestions that is taken, in bytes."""
 
+_BEFORE_ALL: Final = datetime.min.replace(tzinfo=UTC)
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
 _INDEXES: Final = {str(index): index for index in range(10_000)}
 """Nearly all message indexes there are, by how they are written."""
@@ -184,6 +185,12 @@ def parse_label_line(value: Any, filename: str, line: int) -> LabelLine | Record
     )
 
 
+def output_line(record_id: str, value: dict[str, Any], line: int) -> LabelLine:
+    """A line that says no label, and what it has besides."""
+    comment, updated_at = _text(value.get("comment")), _text(value.get("updated_at"))
+    return LabelLine(record_id, {}, None, {}, "", comment, updated_at, failed=False, line=line)
+
+
 def read_step_labels(labels: dict[str, Any], problems: list[tuple[str, str]]) -> dict[int, int | None]:
     """Message index to value or `None` of a `step_labels` object; `problems` takes what is invalid."""
     for key in getattr(labels, "repeated", ()):
@@ -309,11 +316,13 @@ def _explanations(explanations: dict[str, Any]) -> dict[int, str]:
 def moment(updated_at: str) -> datetime:
     """The moment in UTC; a time without a zone is taken as UTC; anything but an ISO 8601 time comes before
     all others."""
+    if not updated_at:
+        return _BEFORE_ALL
     try:
         when = datetime.fromisoformat(updated_at)
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        return datetime.min.replace(tzinfo=UTC)
+        return _BEFORE_ALL
 
 
 def _text(value: Any) -> str:

@@ -32,6 +32,7 @@ from bench import (
     leaderboard,
     logs,
     prediction_powered,
+    questions,
     ranks,
     records,
     releases,
@@ -137,6 +138,7 @@ def test_bench_requests_that_are_measured_are_answered(live_server: LiveServer) 
         (releases, {"QUICK_SIZES": (5,)}, [1_000, 1.3, 1.3] * 5 + [1.3, 1.3]),
         (agreement, {}, [100, 3_000, 3_000]),
         (leaderboard, {}, [2, 300, 3_000]),
+        (questions, {}, [25, 10]),
         (intervals, {"QUICK_STUDIES": 2, "QUICK_LARGE": 800}, [0.93, 0.97] * 4 + [1]),
         (ranks, {"QUICK_BOARDS": 1, "TASKS": ((1, 20),)}, [0.06]),
         (

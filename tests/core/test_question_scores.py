@@ -19,7 +19,7 @@ from annotation.core.scoring.decisions.facts import LONGER, DecisionFacts
 from annotation.core.scoring.question_figures import COLUMNS, VERDICTS, question_sums, verdicts_of
 from annotation.core.scoring.questions.facts import KINDS, QuestionFacts
 from annotation.core.scoring.questions.outputs import READINGS, without_outer_quotes
-from annotation.core.scoring.questions.rouge import Rouge, rouge, tokens
+from annotation.core.scoring.questions.rouge import Rouge, Target, tokens
 from annotation.core.scoring.questions.verdicts import Question, verdict
 from annotation.core.scoring.without_reading import beside, key_positions
 
@@ -37,7 +37,7 @@ def lines(published: Path, name: str) -> list[dict[str, Any]]:
 def test_rouge_is_that_of_rouge_score(
     prediction: str, target: str, one: float, two: float, longest: float
 ) -> None:
-    found = rouge(prediction, target)
+    found = Target(target).near(prediction)
     assert (found.rouge_1, found.rouge_2, found.rouge_l) == pytest.approx((one, two, longest), abs=1e-11)
 
 

@@ -32,6 +32,7 @@ from annotation.core.label_files import (
     label_lines,
     moment,
     of_record,
+    output_line,
     parse_label_line,
 )
 from annotation.core.scoring.decisions.answers import (
@@ -73,13 +74,16 @@ class Predicted(NamedTuple):
     verdict: Verdict | None
 
 
-@dataclass(frozen=True, slots=True)
 class AskedQuestions:
-    """The questions of a release: its `facts` of them, and what an output about each record is held against
-    (None where nothing is asked)."""
+    """The questions of a release: its `facts` of them, and the `keys`, what an output about each record is
+    held against (None where nothing is asked)."""
 
-    facts: QuestionFacts
-    keys: Sequence[Question | None]
+    def __init__(self, facts: QuestionFacts, keys: Sequence[Question | None]) -> None:
+        self.facts = facts
+        self.keys = keys
+        # lists, because lines ask for one record each
+        self.is_question: list[bool] = facts.questions.tolist()
+        self.asks_text: list[bool] = facts.texts.tolist()
 
 
 @dataclass(slots=True)
@@ -238,14 +242,23 @@ def _output(value: dict[str, Any], filename: str, number: int) -> tuple[LabelLin
     output = output_lines.read_output(value, filename, number)
     if isinstance(output, RecordError):
         return output, BY_LABELS
-    named = value if has_id else {**value, "record_id": uuid}
-    line, answer = _labelled(named, filename, number, None if output is None else Answer(output=output))
-    return line, replace(answer, uuid=uuid or "") if output is not None or not has_id else answer
+    named = str(uuid or "")
+    if output is None:
+        line, answer = _labelled(value if has_id else {**value, "record_id": named}, filename, number)
+        return line, answer if has_id else replace(answer, uuid=named)
+    record_id = value["record_id"] if has_id else named
+    if type(record_id) is int:
+        record_id = str(record_id)
+    if not isinstance(record_id, str) or not record_id:
+        return RecordError(filename, number, "record_id", output_lines.NO_TEXT), BY_LABELS
+    return output_line(record_id, value, number), Answer(output=output, uuid=named)
 
 
 def reasons_json(line: LabelLine, answer: Answer, indexes: list[int]) -> bytes:
     """The reasons of steps and outcome in a line, its comment, and what it says otherwise than by labels, as
     canonical JSON."""
+    if answer.output is not None and not line.comment:
+        return canonical_json(answer.as_json())
     said = {
         "steps": {str(index): reason for index in indexes if (reason := line.explanations.get(index))},
         "final": line.final_explanation,
@@ -319,14 +332,14 @@ def _misplaced(
     """What a line says that does not answer what it is about: the field, and why."""
     if questions is None or place >= len(questions.keys):  # of the unlabelled part nothing is known
         return []
-    is_question = bool(questions.facts.questions[place])
+    is_question = questions.is_question[place]
     if answer.output is not None:
         return [] if is_question else [(answer.output.name, output_lines.NO_QUESTION)]
     if not is_question:
         return []
     if answer.scores is not None or answer.choices:
         return [("scores" if answer.scores is not None else "choices", output_lines.ASKS_LETTER)]
-    return [("labels", output_lines.ASKS_TEXT)] if questions.facts.texts[place] else []
+    return [("labels", output_lines.ASKS_TEXT)] if questions.asks_text[place] else []
 
 
 def _wrong(filename: str, line: LabelLine, named: list[tuple[str, str]]) -> Iterator[RecordError]:

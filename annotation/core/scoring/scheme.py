@@ -53,7 +53,7 @@ BY_QUESTIONS: Final = Scheme(
     questions.FIGURES,
     questions.MAIN,
     questions.RANKED,
-    ("accuracy", "accuracy_published", "rouge_l", "empty", "unreadable"),
+    ("accuracy", "accuracy_published", "exact_without_quotes", "rouge_l"),
     tuple(questions.FIGURES),
 )
 

@@ -243,7 +243,7 @@ def leaderboard(*, actor: Actor, release: Release, by_pairs: bool = False) -> Le
     released, everybody = found.released, [*found.models, *found.others]
     counted = _Counted(
         everybody,
-        np.stack([sums_of(released, one.said) for one in everybody]),
+        _stacked(released, [one.said for one in everybody]),
         {
             at: sums_of(released, one.recalibrated)
             for at, one in enumerate(everybody)
@@ -284,6 +284,14 @@ def leaderboard(*, actor: Actor, release: Release, by_pairs: bool = False) -> Le
         key_positions(released, question_facts(released)) if scheme is BY_QUESTIONS else None,
         found.switches,
     )
+
+
+def _stacked(released: ReleasedLabels, said: Sequence[Predictions]) -> FloatArray:
+    """The counts of each by task, (E, T, columns). Questions that ask for a text have no baseline, so that
+    there may be nobody."""
+    if not said:
+        return np.zeros((0, *sums_of(released, Predictions.none(released)).shape))
+    return np.stack([sums_of(released, one) for one in said])
 
 
 def _row(
@@ -434,7 +442,7 @@ def _on(
     sums = counted.sums[there][:, tasks]
     if (~records & np.isin(released.task, tasks)).any():
         # a part that has not all of its tasks is counted by itself
-        sums = np.stack([sums_of(part, one) for one in said])
+        sums = _stacked(part, said)
     every = estimated(part, sums)
     ranked = _ranked(chosen, every, scheme_of(released).ranked)
     again = [at for at, one in enumerate(chosen) if one.recalibrated is not None]

@@ -21,19 +21,19 @@ from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, at, cells
 from frontend.templatetags.judging import count
 
-SHOWN = 400
+SHOWN = 160
 """So many characters of an output and of a key stand in the list; the record has all of them."""
 
 
 def short(text: str) -> str:
-    """A text as a list shows it."""
-    text = text.strip()
+    """A text as a list shows it: its beginning, in a line."""
+    text = " ".join(text.split())
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def keys_in_words(one: report.AnsweredQuestion) -> str:
-    """The keys, one a line."""
-    return "\n".join(f"{letter}) {short(text)}" if letter else short(text) for letter, text in one.keys)
+def keys_of(one: report.AnsweredQuestion) -> list[str]:
+    """The keys, those of a choice with their letters."""
+    return [f"{letter}) {text}" if letter else text for letter, text in one.keys]
 
 
 def _columns(slug: str, row: PredictionSet) -> list[Column]:
@@ -63,7 +63,12 @@ def _columns(slug: str, row: PredictionSet) -> list[Column]:
         Column("published"),
         Column("output", _("Output"), cell=output),
         Column("read"),
-        Column("key", _("Key"), keys_in_words, lambda one: cells.passage(keys_in_words(one))),
+        Column(
+            "key",
+            _("Key"),
+            lambda one: "\n".join(keys_of(one)),
+            lambda one: cells.passage("\n".join(map(short, keys_of(one)))),
+        ),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zlib
@@ -14,13 +15,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.core.errors import ImportRefused
 from annotation.core.trajectories.trajectory import TrajectoryDraft
 from annotation.importers import FORMATS, ReadContext
-from annotation.models import PredictionSet, Release, ReleaseOutline
+from annotation.models import PredictionSet, Project, Release, ReleaseOutline
 from annotation.policies import OPERATOR
 from annotation.services import label
 from annotation.services.release import verify
 from tests import people
 from tests.callers import Caller, signed_in
 from tests.commands.calling import run
+from tests.fixtures.decisions import import_decisions
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
 from tests.services.predicting import bring, content
@@ -39,10 +41,10 @@ def question(uuid: str, key: str = "B") -> dict[str, Any]:
     return {"uuid": uuid, **asked, "choices": "(A) one\n(B) two, rather\n(C) three", "answer": key}
 
 
-def by_key(cast: Cast, subset: str, lines: list[dict[str, Any]], filename: str = "f.jsonl") -> None:
+def by_key(project: Project, subset: str, lines: list[dict[str, Any]], filename: str = "f.jsonl") -> None:
     """Import lines as a set, and label them as their keys say."""
     data = people.jsonl(lines)
-    people.import_file(cast.project, data, format="aptbench", subset=subset, filename=filename)
+    people.import_file(project, data, format="aptbench", subset=subset, filename=filename)
     drafts = list(FORMATS["aptbench"].read(io.BytesIO(data), ReadContext(filename)))
     keys = [
         {
@@ -56,7 +58,7 @@ def by_key(cast: Cast, subset: str, lines: list[dict[str, Any]], filename: str =
     stream = io.BytesIO(content(*keys))
     label.import_labels(
         actor=OPERATOR,
-        project=cast.project,
+        project=project,
         annotator="ann",
         stream=stream,
         filename="keys.jsonl",
@@ -70,8 +72,8 @@ def cast() -> Cast:
     cast = people.make_cast(kind="decisions", annotators_per_trajectory=1)
     command = {"uuid": COMMAND, "execution_plan": "step1: run", "executed_cmds": "", "target_cmd": "run it"}
     choices = [question(f"u{at}", "C" if at == 2 else "B") for at in range(len(SAID))]
-    by_key(cast, "one", [*choices, command, question(TWICE)])
-    by_key(cast, "two", [question(TWICE)], "g_zh.jsonl")
+    by_key(cast.project, "one", [*choices, command, question(TWICE)])
+    by_key(cast.project, "two", [question(TWICE)], "g_zh.jsonl")
     return cast
 
 
@@ -204,6 +206,67 @@ def test_page_api_command_and_public_address_tell_of_questions(
     assert "Accuracy, published reading" in shown and "Always A" in shown
 
 
+def test_page_of_a_model_lists_outputs_beside_keys_by_verdict(cast: Cast, frozen: Release) -> None:
+    said = [*SAID[:4], "none of them", "", "<b>A)</b>"]
+    bring(cast, frozen, *outputs(*said), {"uuid": COMMAND, "output": "run it"})
+    place = f"/p/bench/releases/1.0/models/{PredictionSet.objects.get().pk}/"
+    client = signed_in(cast.admin)
+    for verdict, names in (
+        ("right", ["u0", "u1", "u2", "u3", COMMAND]),
+        ("wrong", ["u6"]),
+        ("unreadable", ["u4"]),
+        ("empty", ["u5", TWICE]),
+    ):
+        query = f"records/?verdict={verdict}&as=csv"
+        rows = list(csv.DictReader(io.StringIO(b"".join(client.get(place + query)).decode("utf-8-sig"))))
+        assert sorted(row["uuid"] for row in rows) == sorted(names)
+        assert {row["verdict"] for row in rows} == {verdict}
+        keys = {COMMAND: "run it", "u2": "C) three"}
+        assert all(row["key"] == keys.get(row["uuid"], "B) two, rather") for row in rows)
+    shown = client.get(f"{place}records/").content.decode()
+    assert "&lt;b&gt;A)&lt;/b&gt;" in shown and "<b>A)" not in shown and "published: not right" in shown
+    assert client.get(f"{place}records/?verdict=odd").status_code == 400
+    page = client.get(place).content.decode()
+    assert "Answers by verdict" in page and "?verdict=unreadable" in page
+    record = client.get(f"{place}records/4/").content.decode()
+    assert "none of them" in record and "not right by the published reading" in record
+
+
+def test_release_that_asks_for_texts_alone_has_a_board_before_any_model(cast: Cast) -> None:
+    other = people.make_project("texts", kind="decisions", annotators_per_trajectory=1)
+    text = {"uuid": "c", "execution_plan": "step1: run", "executed_cmds": "", "target_cmd": "run it"}
+    by_key(other, "one", [text])
+    freeze(other)
+    shown = signed_in(cast.root).get("/p/texts/releases/1.0/leaderboard/")
+    assert shown.status_code == 200 and "No model has answered" in shown.content.decode()
+
+
+def test_release_of_questions_and_pairs_is_scored_by_questions_with_a_switch(cast: Cast) -> None:
+    (pair,) = import_decisions(cast.project, subset="pairs")
+    label_as(cast, pair.record_id)
+    made = freeze(cast.project)
+    bring(cast, made, *outputs("B)"), {"record_id": pair.record_id, "scores": {"3": 1, "4": 0}})
+    asked, pairs = board(cast), board(cast, "?by=pairs")
+    assert (asked["scored_by"], asked["models"][0]["overall"]["counts"]["questions"]) == ("questions", 9)
+    assert pairs["scored_by"] == "pairs" and pairs["models"][0]["subsets"]["pairs"]["won"] == 1
+    with pytest.raises(ImportRefused, match="refused") as refused:
+        bring(cast, made, {"record_id": pair.record_id, "output": "B)"}, model="Bold")
+    assert refused.value.report["errors"][0]["reason"].startswith("is about no question")
+
+
+def label_as(cast: Cast, record_id: str) -> None:
+    """Label the first option of a pair +1, the other −1."""
+    line = {"record_id": record_id, "step_labels": {"3": 1, "4": -1}, "final_label": 1}
+    label.import_labels(
+        actor=OPERATOR,
+        project=cast.project,
+        annotator="ann",
+        stream=io.BytesIO(content(line)),
+        filename="keys.jsonl",
+        subset="pairs",
+    )
+
+
 def test_outline_of_an_older_version_is_made_anew(cast: Cast, frozen: Release) -> None:
     bring(cast, frozen, *outputs("B)"))
     made = board(cast)
@@ -226,9 +289,9 @@ def test_published_outputs_earn_the_published_figures(published: Path) -> None:
     cast = people.make_cast(kind="decisions", annotators_per_trajectory=1)
     answers, commands = {name: lines(f"summ_ans_{name}") for name in ("en", "zh")}, lines("action")
     for name, asked in answers.items():
-        by_key(cast, name, asked, f"summ_ans_{name}.jsonl")
-    by_key(cast, "first", commands[:1000])
-    by_key(cast, "rest", commands[1000:])
+        by_key(cast.project, name, asked, f"summ_ans_{name}.jsonl")
+    by_key(cast.project, "first", commands[:1000])
+    by_key(cast.project, "rest", commands[1000:])
     release = freeze(cast.project)
     pip = [{"uuid": one["uuid"], "pred": "pip install -r requirements.txt"} for one in commands]
     nearly = [

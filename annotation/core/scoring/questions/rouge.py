@@ -75,11 +75,6 @@ class Target:
         return self._size - row.bit_count()
 
 
-def rouge(prediction: Sequence[str], target: Sequence[str]) -> Rouge:
-    """The figures of a prediction's tokens against those of the target."""
-    return Target(target).near(prediction)
-
-
 def _common(found: Iterable[_Gram], wanted: Mapping[_Gram, int]) -> int:
     """How many are common to both, as multisets."""
     met: dict[_Gram, int] = {}

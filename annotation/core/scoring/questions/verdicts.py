@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from annotation.core.scoring.questions.outputs import READINGS, without_outer_quotes
-from annotation.core.scoring.questions.rouge import Rouge, rouge, tokens
+from annotation.core.scoring.questions.rouge import Rouge, Target, tokens
 
 TEXTS: Final = frozenset({"command", "answer"})
 """The kinds whose keys are texts, for which ROUGE says how near an output comes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """What an output is held against. `kind` is one of READINGS; `keys` are the letters that are right, or
     the accepted texts; ROUGE is that of the nearest one."""
@@ -20,6 +21,22 @@ class Question:
     kind: str
     keys: tuple[str, ...]
     language: str = "en"
+
+    # of many models the outputs are held against the same keys
+    @cached_property
+    def targets(self) -> list[Target]:
+        """The accepted texts by their tokens."""
+        return [Target(tokens(key, self.language)) for key in self.keys]
+
+    @cached_property
+    def stripped(self) -> frozenset[str]:
+        """The accepted texts without blanks around them."""
+        return frozenset(key.strip() for key in self.keys)
+
+    @cached_property
+    def unquoted(self) -> frozenset[str]:
+        """The accepted texts without quotes around them."""
+        return frozenset(map(without_outer_quotes, self.keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +60,12 @@ def verdict(question: Question, output: str) -> Verdict:
         return Verdict(empty, read.strict is not None, read.published == wanted, read.strict == wanted)
     said = read.strict or ""
     found = tokens(said, question.language)
-    near = [rouge(found, tokens(key, question.language)) for key in question.keys]
+    near = [target.near(found) for target in question.targets]
     return Verdict(
         empty,
         read.strict is not None,
         read.published in question.keys,
-        said.strip() in {key.strip() for key in question.keys},
-        without_outer_quotes(said) in {without_outer_quotes(key) for key in question.keys},
-        max(near, key=lambda one: (one.rouge_l, one.rouge_1, one.rouge_2)),
+        said.strip() in question.stripped,
+        without_outer_quotes(said) in question.unquoted,
+        near[0] if len(near) == 1 else max(near, key=lambda one: (one.rouge_l, one.rouge_1, one.rouge_2)),
     )
