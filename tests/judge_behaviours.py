@@ -103,6 +103,8 @@ def good(server: Any, call: Any) -> str:
     """The right answer, as JSON."""
     if call.kinds:
         return json.dumps(server.written_for(call))
+    if not call.steps:
+        return str(server.told_for(call))
     labels = server.labels_for(call)
     return json.dumps(actions(labels) if call.actions else judgement(labels))
 

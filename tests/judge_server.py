@@ -66,6 +66,7 @@ class JudgeServer:
     _scripts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _labels: dict[str, LABELS] = field(default_factory=dict)
     _written: dict[str, ACTIONS] = field(default_factory=dict)
+    _told: dict[str, Callable[[Call], str]] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -93,6 +94,15 @@ class JudgeServer:
         written = self._written.get(call.model)
         texts = (f"Perhaps it is {call.key} {number}." for number in range(4))
         return written(call) if written else {"actions": [{"text": text, "calls": []} for text in texts]}
+
+    def tell(self, model: str, texts: Callable[[Call], str]) -> None:
+        """Set the texts by `model` that answer prompts which ask for nothing else. Else it is "A)"."""
+        self._told[model] = texts
+
+    def told_for(self, call: Call) -> str:
+        """The text that answers a `call` for one."""
+        told = self._told.get(call.model)
+        return told(call) if told else "A)"
 
     def labels_for(self, call: Call) -> dict[int, Any]:
         """The labels in the answer to `call`."""
@@ -184,8 +194,9 @@ class JudgeServer:
         user = body["messages"][-1]["content"]
         marked = re.search(r"\[\[id:([^\]]*)\]\]", user)
         key = marked.group(1) if marked else hashlib.sha256(user.encode()).hexdigest()[:16]
-        name, listed = re.findall(r"^(Step indexes|Actions|Kinds): \[([\w, ]*)\]$", user, re.MULTILINE)[-1]
-        named = tuple(listed.split(", "))
+        found = re.findall(r"^(Step indexes|Actions|Kinds): \[([\w, ]*)\]$", user, re.MULTILINE)
+        name, listed = found[-1] if found else ("Kinds", "")  # a prompt that asks for a text
+        named = tuple(listed.split(", ")) if found else ()
         kinds, steps = (named, ()) if name == "Kinds" else ((), tuple(int(index) for index in named))
         model = body["model"]
         self.calls[model, key] += 1

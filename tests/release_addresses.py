@@ -28,7 +28,9 @@ def release_pages() -> Iterator[Address]:
     yield Address(f + "release-derive", version(), body={"into": "bench"})
     named = {"name": "prompts-1", "shots": "0", "split": "0.5", "seed": "0", "tokens": "2000"}
     yield Address(f + "release-prompts", version(), body=named)
-    for name in ("release-prompt-set", "release-prompts-status", "release-prompts-file"):
+    asked = version(name="asked")
+    yield Address(f + "release-prompt-set", asked, body=lambda world: {"judge": world.ids["judge"]})
+    for name in ("release-prompts-status", "release-prompts-file"):
         yield Address(f + name, version(name="asked"))
     yield Address(f + "release-withdraw", version(), body={"reason": "faulty"})
     yield from (Address(f + name, version()) for name in ("leaderboard", "predictions-import"))

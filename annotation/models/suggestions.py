@@ -13,6 +13,7 @@ from annotation.core.vocabulary import VALUES, SuggestionItemState, SuggestionRu
 from .data import Step, Trajectory
 from .jobs import JobFields
 from .judges import Judge
+from .predictions import PromptSet
 from .projects import Project
 
 # A judge has one run in these states at most: that is what makes its rate limit one for all workers.
@@ -34,7 +35,8 @@ class SuggestionRun(JobFields):
 
     A run with `options` asks for no labels but for distractors, until each question has so many options;
     `distractors` counts what came of it (services.suggest.distractors). Two of these in a project would pay
-    for the same questions, so that there is one at a time.
+    for the same questions, so that there is one at a time. A run over `prompts` asks those that are for
+    testing, and keeps the answers as text (services.evaluate.asked_judge).
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="runs")
@@ -55,6 +57,9 @@ class SuggestionRun(JobFields):
     labels_order_dependent = models.BigIntegerField(default=0)
     options = models.PositiveSmallIntegerField(null=True, blank=True)
     distractors = models.JSONField(default=dict, blank=True)
+    prompts = models.ForeignKey(
+        PromptSet, on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
+    )
     guideline_version = models.PositiveIntegerField(null=True, blank=True)
     deaths = models.PositiveSmallIntegerField(default=0)
     stop_reason = models.TextField(blank=True)

@@ -50,13 +50,14 @@ class Request:
     """One trajectory to be judged. `reference` names it in logs (a primary key); it is not sent.
 
     `earlier`: labels that the judge has given to some of its steps before, which are not asked about again.
-    `writing`: it is asked for distractors instead.
+    `writing`: it is asked for distractors instead; `prompt`: the judge is asked this, and its answer kept.
     """
 
     material: JudgeInput
     reference: str = ""
     earlier: Mapping[int, int] = field(default_factory=dict)
     writing: Writing | None = None
+    prompt: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

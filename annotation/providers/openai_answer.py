@@ -120,6 +120,7 @@ class Answers:
             reasons={index: redact(reason) for index, reason in judgement.reasons.items()},
             outcome_reason=redact(judgement.outcome_reason),
             problems=tuple(replace(it, found=redact(it.found)) for it in judgement.problems),
+            text=redact(judgement.text),
             proposals=tuple(it and it.mapped(redact) for it in judgement.proposals),
         )
 

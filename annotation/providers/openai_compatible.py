@@ -16,6 +16,7 @@ from annotation.core.judging import CostEstimate, Prompt, TooLong, build
 from annotation.core.judging.addresses import normalised
 from annotation.core.judging.distractors import build_distractors, expected_distractors
 from annotation.core.judging.operator_rules import OperatorRules
+from annotation.core.judging.plain_prompt import expected_text, plain_prompt
 from annotation.core.judging.prompt_parts import expected, plan
 from annotation.core.judging.prompts import in_both_orders, template
 from annotation.core.judging.settings import JudgeSettings
@@ -140,6 +141,8 @@ class OpenAICompatible:
 
     def estimate(self, request: Request) -> CostEstimate:
         """Tokens and cost of the calls about one trajectory, on the high side; none when it is too long."""
+        if request.prompt is not None:
+            return expected_text(self._settings, request.prompt)
         if request.writing is not None:
             return expected_distractors(self._settings, request.material, request.writing)[0]
         steps = request.material.open_steps(request.earlier)
@@ -149,11 +152,9 @@ class OpenAICompatible:
         """Ask, in parts where one answer cannot hold all labels, until every step has one; about a decision
         in both orders."""
         settings, material, server = self._settings, request.material, self._dialect.limit
-        if request.writing is not None:
+        if request.prompt is not None or request.writing is not None:
             try:
-                prompt = build_distractors(
-                    material, request.writing, settings.context_tokens - settings.answer_limit
-                )
+                prompt = self._one_prompt(request)
             except TooLong as error:
                 return _too_long(error)
             return self._ask(prompt, settings.answer_limit)
@@ -178,6 +179,14 @@ class OpenAICompatible:
             return min(planned.limit, self._dialect.limit or planned.limit)
 
         return ask_in_parts(planned.parts, request.earlier, ask, limit)
+
+    def _one_prompt(self, request: Request) -> Prompt:
+        """The prompt of a request for something else than labels. Raises `TooLong`."""
+        if request.prompt is not None:
+            return plain_prompt(self._settings, request.prompt)
+        assert request.writing is not None
+        budget = self._settings.context_tokens - self._settings.answer_limit
+        return build_distractors(request.material, request.writing, budget)
 
     def _ask(self, prompt: Prompt, limit: int) -> Reply | Failure:
         """Ask until there is an answer, a failure that will not pass, or no attempt left."""
@@ -214,17 +223,20 @@ class OpenAICompatible:
             **(settings.extra or {}),
             "model": settings.model,
             "messages": [
-                {"role": "system", "content": prompt.system},
-                {"role": "user", "content": prompt.user},
+                {"role": role, "content": text}
+                for role, text in (("system", prompt.system), ("user", prompt.user))
+                if text
             ],
             dialect.tokens: limit,
         }
         sampling = {name: getattr(settings, name) for name in ("temperature", "top_p", "seed")}
-        if in_both_orders(prompt.version):
+        if prompt.version and in_both_orders(prompt.version):
             # what differs between the orders is then due to the order
             sampling["temperature"] = 0
         body |= {name: value for name, value in sampling.items() if value is not None}
-        if dialect.structured == "json_schema":
+        if not prompt.schema:
+            pass  # the answer is any text
+        elif dialect.structured == "json_schema":
             schema = {"name": "judgement", "strict": True, "schema": prompt.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         elif dialect.structured == "json_object":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -12,7 +13,9 @@ from annotation.core.asking import settings as limits
 from annotation.core.asking.settings import PromptSettings
 from annotation.core.asking.templates import MAX_TEMPLATE
 from annotation.core.errors import Invalid
+from annotation.core.judging.kinds import KINDS
 from annotation.core.releases.exports.options import seed_of, share
+from annotation.models import Judge, Project
 
 TEMPLATE = "templates."
 
@@ -92,4 +95,25 @@ class PromptsForm(forms.Form):
                 name.removeprefix(TEMPLATE): text for name, text in said.items() if name.startswith(TEMPLATE)
             },
             **read,
+        )
+
+
+class AskForm(forms.Form):
+    """A judge that is asked a set of prompts, and the most that may cost."""
+
+    judge = forms.ModelChoiceField(label=_("Judge"), queryset=Judge.objects.none())
+    budget = forms.DecimalField(
+        label=_("Budget, in US dollars"),
+        required=False,
+        min_value=Decimal("0.000001"),
+        max_digits=14,
+        decimal_places=6,
+        help_text=_("The run stops before a call could exceed it."),
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        kinds = [name for name, kind in KINDS.items() if kind.prompted]
+        self.fields["judge"].queryset = Judge.objects.filter(  # type: ignore[attr-defined]
+            project=project, kind__in=kinds, retired_at=None
         )

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from annotation.models import PromptSet
+from annotation.models import PromptSet, SuggestionRun
 from annotation.services import asking
+from tests.fixtures.judges import make_judge
 from tests.fixtures.questions import KEY
 
 SAID = {"name": "few", "shots": "2", "split": "0.5", "seed": "3", "tokens": "2000"}
@@ -65,7 +66,7 @@ def test_history_is_marked_where_it_is_cut_and_what_does_not_fit_is_named(browse
     before, mark, after = page.context["parts"]
     assert (page.context["counts"]["cut"], page.context["page"].paginator.count) == (1, 1)
     assert mark in text(page)
-    assert "<mark>[… " in page.content.decode()
+    assert '<mark id="cut">[… ' in page.content.decode()
     assert ("Question 7?" in before, "The right option is (" in after) == (True, True)
 
     own = "{{examples}} " + "Word " * 1_640 + " {{history}} {{options}}"
@@ -102,3 +103,17 @@ def test_taken_name_failed_set_and_what_an_adjudicator_sees(browse, made, at, te
     listed = text(browse("judith").get(url))
     assert "failed" in listed
     assert "<form" not in listed.split("<main")[1]
+
+
+def test_judge_is_asked_and_its_run_is_followed(browse, asked_cast, made, at, text, judge_urls):
+    client, url = browse("admin"), at("release-prompt-set", "asked", "1.0", "few")
+    assert "This project has no judge on a server that could be asked." in text(client.get(url))
+    judge = make_judge(asked_cast)
+    assert client.post(url, {"judge": "0"}).status_code == 400
+    sent = client.post(url, {"judge": judge.pk, "budget": "0.5"})
+    run = SuggestionRun.objects.get()
+    assert sent.url == at("run", "asked", run.pk)
+    assert (run.progress_total, run.prompts.name, str(run.budget)) == (6, "few", "0.500000")
+    assert client.get(sent.url).status_code == 200
+    assert client.post(url, {"judge": judge.pk}).status_code == 409
+    assert "Ask a judge" not in text(browse("judith").get(url))

@@ -87,3 +87,5 @@ class ParsedAnswer:
     proposals: tuple[Proposal | None, ...] = ()
     """The wrong actions of an answer to a prompt for distractors, None for one that cannot be read. Such an
     answer has no labels, and is usable with one action, whatever becomes of it."""
+    text: str = ""
+    """The whole answer to a prompt that asks for no labels."""

@@ -1,5 +1,6 @@
 """suggest PROJECT --judge NAME [--subset NAME] [--release VERSION] [--limit N] [--budget USD] [--estimate]
 suggest PROJECT --judge NAME --options K [--subset NAME] [--limit N] [--budget USD] [--estimate]
+suggest PROJECT --judge NAME --release VERSION --prompts NAME [--budget USD]
 suggest PROJECT --judge NAME --judge NAME --judge NAME --settle [--estimate] [--json]"""
 
 import signal
@@ -18,15 +19,15 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from annotation.core.vocabulary import SuggestionRunState
-from annotation.management.base import OperatorCommand, add_project, counted, find_project
+from annotation.management.base import OperatorCommand, add_project, counted, find_project, find_release
 from annotation.management.judge_arguments import dollars, find_judge, in_words
-from annotation.models import UNFINISHED_RUNS, Judge, Project, SuggestionRun
+from annotation.models import UNFINISHED_RUNS, Judge, Project, PromptSet, SuggestionRun
 from annotation.policies import OPERATOR
 from annotation.reports.judging import estimates, judges_first
 from annotation.reports.judging.baseline import lines, training
 from annotation.reports.judging.run_selection import RunSelection
 from annotation.reports.judging.runs import Written, failures, written
-from annotation.services import suggest
+from annotation.services import evaluate, suggest
 from annotation.services.judges_first import settle_judged
 
 State = SuggestionRunState
@@ -56,6 +57,12 @@ class Command(OperatorCommand):
             metavar="K",
             help="write distractors until each question has so many options",
         )
+        parser.add_argument(
+            "--prompts",
+            default="",
+            metavar="NAME",
+            help="ask these prompts of --release, those for testing, and score what the judge writes",
+        )
         parser.add_argument("--budget", default="", metavar="USD", help="stop before it costs more")
         parser.add_argument("--estimate", action="store_true", help="say what it would take, and do nothing")
         parser.add_argument("--settle", action="store_true", help="settle what these judges agree on")
@@ -76,7 +83,11 @@ class Command(OperatorCommand):
             self._estimate(judge, selection, options["options"])
             return
         run = self._begun(
-            judge, selection, options["options"], dollars(options["budget"]), enqueue=options["enqueue"]
+            judge,
+            selection,
+            {"options": options["options"], "prompts": self._prompts(options)},
+            dollars(options["budget"]),
+            enqueue=options["enqueue"],
         )
         if options["enqueue"]:
             self.summary(
@@ -93,6 +104,17 @@ class Command(OperatorCommand):
                 run_id=run.pk, progress=show, stopping=stopping, interrupted=State.PAUSED
             )
         self._say(run, interrupted=stopping.is_set())
+
+    def _prompts(self, options: dict[str, Any]) -> PromptSet | None:
+        """The set of prompts that is to be asked, if one is. Raises CommandError."""
+        if not options["prompts"]:
+            return None
+        release = find_release(options["project"], options["release"])
+        row = PromptSet.objects.select_related("release").filter(release=release, name=options["prompts"])
+        found = row.first()
+        if found is None:
+            raise CommandError(f"Release {release.version} has no prompts “{options['prompts']}”.")
+        return found
 
     def _settle(self, project: Project, judges: list[Judge], *, only_said: bool, as_json: bool) -> None:
         if only_said:
@@ -111,7 +133,7 @@ class Command(OperatorCommand):
         self,
         judge: Judge,
         selection: RunSelection,
-        options: int | None,
+        asked: dict[str, Any],
         budget: Decimal | None,
         *,
         enqueue: bool,
@@ -123,7 +145,7 @@ class Command(OperatorCommand):
                 actor=OPERATOR,
                 judge=judge,
                 selection=selection,
-                options=options,
+                **asked,
                 budget=budget,
                 enqueue=enqueue,
             )
@@ -166,6 +188,9 @@ class Command(OperatorCommand):
         )
         if done is not None:
             self._say_written(done)
+        if run.state == State.FINISHED and run.prompts_id is not None:
+            scored = evaluate.score_run(run_id=run.pk)
+            self.summary(f"Scored as {scored.prediction_set.model}." if scored is not None else "")
         for group in failures(viewer=OPERATOR, run=run):
             self.stderr.write(f"{group.kind}: {group.count:,}, for example: {group.message}")
         if run.state == State.FINISHED:

@@ -12,8 +12,9 @@ from annotation.core.asking.making import ANY, Mark, Marked, PromptLine, PromptM
 from annotation.core.errors import Conflict, NotFound
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import PromptSetState
-from annotation.models import PromptSet, Release, ReleaseRecord
+from annotation.models import PromptSet, Release, ReleaseRecord, Trajectory
 
+from ..shared.frozen_trajectories import frozen_trajectories
 from ..shared.release_labels import parsed_record
 
 READ_AT_ONCE: Final = 100
@@ -81,3 +82,38 @@ def preview(row: PromptSet, number: int, *, wanted: Mark = ANY) -> PromptPreview
         raise NotFound(translatable("There is no such prompt."))
     (line,) = making.lines([ordinals[number - 1]])
     return PromptPreview(line, number, len(ordinals), making.shown(line.asked))
+
+
+def asked_trajectories(row: PromptSet) -> list[int]:
+    """The trajectories, by pk, of the prompts of a set that are for testing, in the order of the release;
+    without those whose content is another by now. Raises Conflict on a damaged record."""
+    frozen = frozen_trajectories(row.release)
+    by_ordinal = {ordinal: pk for pk, ordinal in frozen.place.items() if pk in frozen.live}
+    return [by_ordinal[at] for at in made_again(row).marked.having(Mark.TEST) if at in by_ordinal]
+
+
+def records_of(row: PromptSet, trajectories: Collection[int]) -> dict[int, int]:
+    """The ordinals of their records in the release, by the pks of trajectories. Two queries."""
+    names = {
+        pk: (subset, record_id)
+        for pk, subset, record_id in Trajectory.objects.filter(pk__in=trajectories).values_list(
+            "pk", "subset__name", "record_id"
+        )
+    }
+    rows = ReleaseRecord.objects.filter(
+        release=row.release, record_id__in={record_id for _subset, record_id in names.values()}
+    )
+    ordinals = {
+        (subset, record_id): ordinal
+        for subset, record_id, ordinal in rows.values_list("subset", "record_id", "ordinal")
+    }
+    return {pk: ordinals[name] for pk, name in names.items() if name in ordinals}
+
+
+def prompts_of(row: PromptSet, trajectories: Collection[int]) -> dict[int, str]:
+    """The prompts of some trajectories, by pk. Raises Conflict on a damaged record."""
+    places = records_of(row, trajectories)
+    lines = {line.ordinal: line for line in made_again(row).lines(list(places.values()))}
+    return {
+        pk: prompt.text for pk, ordinal in places.items() if (prompt := lines[ordinal].prompt) is not None
+    }

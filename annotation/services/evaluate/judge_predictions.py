@@ -34,7 +34,9 @@ from annotation.reports.evaluation.powered import both_parts
 from annotation.reports.shared.frozen_trajectories import FrozenTrajectories, frozen_trajectories, of_release
 from annotation.reports.shared.release_labels import released_labels
 
+from .asked_judge import model_of, score_asked
 from .fitting import keep_labels
+from .import_file import PredictionImport
 from .store import NO_REASONS, REASONS_AT_ONCE, Reasons, model_name, packed_reasons, store
 
 log = logging.getLogger(__name__)
@@ -122,12 +124,15 @@ def score_judge(*, actor: Actor, release: Release, judge: Judge) -> ScoredJudge:
     )
 
 
-def score_run(*, run_id: int) -> ScoredJudge | None:
-    """Take what a run has brought that was started for a release, in the name of who started it; None for any
-    other run. Raises what `score_judge` raises."""
-    run = SuggestionRun.objects.select_related("judge", "created_by").filter(pk=run_id).first()
+def score_run(*, run_id: int) -> ScoredJudge | PredictionImport | None:
+    """Take what a run has brought that was started for a release or over its prompts, in the name of who
+    started it; None for any other run. Raises what `score_judge` and `score_asked` raise."""
+    runs = SuggestionRun.objects.select_related("judge", "created_by", "prompts__release__project")
+    run = runs.filter(pk=run_id).first()
     if run is None or run.state != SuggestionRunState.FINISHED:
         return None
+    if run.prompts is not None:
+        return score_asked(run)
     version = run.selection.get("release")
     rows = Release.objects.select_related("project").filter(project=run.project_id, version=version)
     release = rows.first() if version else None
@@ -149,8 +154,21 @@ def sweep_runs(*, now: datetime | None = None) -> int:
         finished_at__gte=(now or timezone.now()) - FORGOTTEN,
         selection__has_key="release",
     )
+    asked = SuggestionRun.objects.select_related("judge", "prompts").filter(
+        prompts__isnull=False,
+        state=SuggestionRunState.FINISHED,
+        finished_at__gte=(now or timezone.now()) - FORGOTTEN,
+    )
+    waiting = [
+        run.pk
+        for run in asked.order_by("pk")
+        if run.prompts is not None
+        and not PredictionSet.objects.filter(
+            release=run.prompts.release_id, model=model_of(run), updated_at__gte=run.finished_at
+        ).exists()
+    ]
     count = 0
-    for pk in rows.order_by("pk").values_list("pk", flat=True):
+    for pk in [*rows.order_by("pk").values_list("pk", flat=True), *waiting]:
         try:
             count += score_run(run_id=pk) is not None
         except TristepError as refused:

@@ -68,7 +68,7 @@ def _work(run_id: int) -> None:
     try:
         while current is not None:
             run = run_suggestions(run_id=current, stopping=_stopping)
-            if run.selection.get("release"):
+            if run.selection.get("release") or run.prompts_id is not None:
                 # whoever started it wants the judge scored on that release
                 dispatch.send("score_run", run.pk)
             current = _next(current)

@@ -28,7 +28,7 @@ COMPRESSION = 6
 class PendingCall:
     """One trajectory to be asked about. `estimate`: what the call may cost, in US dollars; `earlier`: labels
     by message index that the judge has given to some of its steps before; `writing`: distractors are
-    wanted."""
+    wanted; `prompt`: it is asked this."""
 
     item: int
     trajectory: int
@@ -36,12 +36,17 @@ class PendingCall:
     estimate: Decimal = Decimal(0)
     earlier: dict[int, int] = field(default_factory=dict)
     writing: Writing | None = None
+    prompt: str | None = None
 
     @property
     def request(self) -> Request:
         """The request to the provider."""
         return Request(
-            self.material, reference=str(self.trajectory), earlier=self.earlier, writing=self.writing
+            self.material,
+            reference=str(self.trajectory),
+            earlier=self.earlier,
+            writing=self.writing,
+            prompt=self.prompt,
         )
 
 

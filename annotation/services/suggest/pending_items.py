@@ -1,12 +1,14 @@
 """Load the pending trajectories of a run, a few at a time."""
 
 from collections import deque
+from collections.abc import Mapping
 
 from annotation.core.judging import JudgeInput
 from annotation.core.vocabulary import SuggestionItemState
 from annotation.models import Guideline, SuggestionItem, SuggestionRun
 from annotation.reports.judging.run_selection import given_labels, incomplete
 from annotation.reports.judging.short_questions import writing_of
+from annotation.reports.releases.prompts import prompts_of
 
 from .call_pool import PendingCall
 from .distractors import drop_unfit
@@ -53,7 +55,11 @@ class ItemLoader:
                 :LOADED_AT_ONCE
             ]
         )
-        if self._run.options is None:
+        if self._run.prompts is not None:
+            if rows:
+                texts = prompts_of(self._run.prompts, [row.trajectory_id for row in rows])
+                self._ready.extend(self._prompt(row, texts) for row in rows)
+        elif self._run.options is None:
             begun = [row.trajectory_id for row in rows if row.trajectory_id in self._begun]
             earlier = given_labels(self._run.judge, begun) if begun else {}
             self._ready.extend(self._due(row, earlier.get(row.trajectory_id, {})) for row in rows)
@@ -63,6 +69,11 @@ class ItemLoader:
         if rows:
             self._last = rows[-1].pk
         self._all_loaded = len(rows) < LOADED_AT_ONCE
+
+    def _prompt(self, item: SuggestionItem, texts: Mapping[int, str]) -> PendingCall:
+        """A prompt that is sent as it stands."""
+        material = JudgeInput.of(item.trajectory.content.parsed())
+        return PendingCall(item.pk, item.trajectory_id, material, prompt=texts[item.trajectory_id])
 
     def _question(self, item: SuggestionItem) -> PendingCall:
         """A question for which distractors are wanted. The project's guidelines are about labels."""

@@ -18,6 +18,7 @@ from annotation.core.judging.prompts import check_version
 from annotation.core.vocabulary import (
     ENDED_RUNS,
     RESUMABLE_RUNS,
+    PromptSetState,
     SuggestionItemState,
     SuggestionRunState,
 )
@@ -25,6 +26,7 @@ from annotation.models import (
     UNFINISHED_RUNS,
     Guideline,
     Judge,
+    PromptSet,
     Suggestion,
     SuggestionItem,
     SuggestionRun,
@@ -33,6 +35,7 @@ from annotation.policies import Actor, recorded, require
 from annotation.providers import FailureKind
 from annotation.reports.judging.run_selection import ALL, INCOMPLETE, RunSelection, pending_trajectories
 from annotation.reports.judging.short_questions import check_options, short_questions
+from annotation.reports.releases.prompts import asked_trajectories
 
 from .. import audit
 from ..bulk import insert
@@ -61,6 +64,7 @@ def start_run(
     judge: Judge,
     selection: RunSelection = ALL,
     options: int | None = None,
+    prompts: PromptSet | None = None,
     budget: Decimal | None = None,
     estimate: Mapping[str, Any] | None = None,
     enqueue: bool = True,
@@ -68,7 +72,8 @@ def start_run(
     """Queue a run of a judge over a selection, and fix which trajectories it is about.
 
     With `options` it asks for distractors instead of labels, for the questions of the selection that have
-    fewer options (reports.judging.short_questions). `budget` in US dollars; `estimate` is kept with the run
+    fewer options (reports.judging.short_questions); with `prompts`, of a release of its project, it is asked
+    those that are for testing. `budget` in US dollars; `estimate` is kept with the run
     (reports.judging.estimates). With `enqueue` False the caller does it (`run_suggestions`) in its own
     process. Raises Invalid when no trajectory is pending or a value is wrong, Conflict when the judge is at
     work or retired, or another judge writes distractors for the project.
@@ -79,6 +84,8 @@ def start_run(
     _may_run(judge)
     if options is not None:
         _may_write(judge, options)
+    if prompts is not None:
+        _may_be_asked(judge, prompts)
     _check_budget(judge, budget)
     now = timezone.now()
     newest = Guideline.objects.filter(project=judge.project_id).order_by("-version").first()
@@ -87,7 +94,8 @@ def start_run(
             run = SuggestionRun.objects.create(
                 judge=judge,
                 project_id=judge.project_id,
-                selection=selection.as_dict(),
+                selection=selection.as_dict() if prompts is None else {"prompts": prompts.name},
+                prompts=prompts,
                 estimate=dict(estimate or {}),
                 options=options,
                 budget=budget,
@@ -102,7 +110,7 @@ def start_run(
     if not total:
         raise _nothing_due(run)
     run.progress_total = total
-    if options is None:
+    if options is None and prompts is None:
         # what suggestions of earlier runs lack, it takes over
         begun = Suggestion.stored.filter(judge=judge, trajectory__in=run.items.values("trajectory"))
         lacking = begun.aggregate(missing=Sum("missing", default=0), invalid=Sum("invalid", default=0))
@@ -117,6 +125,7 @@ def start_run(
         trajectories=total,
         budget=None if budget is None else str(budget),
         **({} if options is None else {"options": options}),
+        **({} if prompts is None else {"prompts": prompts.name}),
     )
     if enqueue:
         dispatch.send("run_suggestions", run.pk)
@@ -215,7 +224,7 @@ def _again(run: SuggestionRun, **which: Any) -> int:
 def _settle(run: SuggestionRun) -> int:
     """Count as done what another run has brought since, so that nobody pays for it twice; how many. Of
     questions the worker sees to that."""
-    if run.options is not None:
+    if run.options is not None or run.prompts_id is not None:
         return 0
     others = Suggestion.stored.filter(judge=run.judge_id, trajectory=OuterRef("trajectory")).exclude(
         INCOMPLETE
@@ -229,6 +238,8 @@ def _settle(run: SuggestionRun) -> int:
 def _nothing_due(run: SuggestionRun) -> Invalid:
     if run.options is not None:
         return Invalid(NOTHING_SHORT, code="nothing_due")
+    if run.prompts_id is not None:
+        return Invalid(translatable("None of these prompts can be asked here."), code="nothing_due")
     sentence = translatable(
         "Nothing to do: this judge already has suggestions for all selected trajectories."
     )
@@ -286,6 +297,15 @@ def _may_write(judge: Judge, options: int) -> None:
         raise Invalid(translatable("Only a judge on a server can write distractors."), code="no_prompt")
 
 
+def _may_be_asked(judge: Judge, prompts: PromptSet) -> None:
+    if prompts.release.project_id != judge.project_id:
+        raise Invalid(translatable("This judge belongs to another project."), code="other_project")
+    if not KINDS[judge.kind].prompted:
+        raise Invalid(translatable("Only a judge on a server can be asked prompts."), code="no_prompt")
+    if prompts.state != PromptSetState.MADE:
+        raise Conflict(translatable("These prompts are not made yet."), code="not_made")
+
+
 def _check_budget(judge: Judge, budget: Decimal | None) -> None:
     if budget is None:
         return
@@ -301,7 +321,9 @@ def _check_budget(judge: Judge, budget: Decimal | None) -> None:
 def _add_items(run: SuggestionRun, selection: RunSelection) -> int:
     """A row for every trajectory of the selection, in the order of the queue."""
     rows: Iterator[int]
-    if run.options is not None:
+    if run.prompts is not None:
+        rows = iter(asked_trajectories(run.prompts))
+    elif run.options is not None:
         rows = iter(short_questions(run.judge, selection, run.options))
     else:
         pending = pending_trajectories(run.judge, selection).values_list("pk", flat=True)

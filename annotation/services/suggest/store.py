@@ -80,7 +80,8 @@ def store(
         answers = [_answer(run, result) for result in fresh]
         JudgeAnswer.objects.bulk_create(answers)
         replies = [result for result in fresh if isinstance(result.outcome, Reply)]
-        written = _suggest(run, replies) if run.options is None else {}
+        labels = run.options is None and run.prompts_id is None
+        written = _suggest(run, replies) if labels else {}
         done = _items(run, [reply.item for reply in replies if reply.failure is None]).update(
             state=SuggestionItemState.DONE, failure="", message=""
         )
@@ -164,6 +165,7 @@ def _notes(outcome: Reply | Failure) -> dict[str, Any]:
         notes["model"] = escape(outcome.model)
         notes["finish_reason"] = escape(outcome.finish_reason)
         notes["prompt_version"] = outcome.prompt_version
+        notes["output"] = escape(outcome.judgement.text)
     return {name: value for name, value in notes.items() if value}
 
 

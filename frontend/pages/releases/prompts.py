@@ -26,14 +26,15 @@ from annotation.language import translated
 from annotation.models import PromptSet, Release
 from annotation.reports.releases.prompts import made_again
 from annotation.services import asking as service
+from annotation.services import suggest
 from frontend.forms import add_errors
-from frontend.forms.prompts import PromptsForm
+from frontend.forms.prompts import AskForm, PromptsForm
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.rendering.tables import Column, Table, at, cells
 from frontend.templatetags.judging import count
 from frontend.templatetags.tristep import badge_kind, state_name
 
-READ_VERB, MAKE_VERB = "release.view", "prompts.make"
+READ_VERB, MAKE_VERB, ASK_VERB = "release.view", "prompts.make", "suggest"
 FILE = "prompts.jsonl"
 KINDS = {
     AskedKind.CHOICE: gettext_lazy("One option"),
@@ -148,24 +149,38 @@ def _columns(slug: str, version: str) -> list[Column]:
     ]
 
 
-@require_GET
+@require_http_methods(["GET", "POST"])
 def prompt_set(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponse:
-    """One set: how far it is, or what it comes to and its prompts, one on a page."""
-    opened = open_project(request, slug, READ_VERB)
+    """One set: how far it is, or what it comes to and its prompts, one on a page. POST asks a judge
+    those that are for testing, and leads to its run."""
+    opened = open_project(request, slug, ASK_VERB if request.method == "POST" else READ_VERB)
     release = _release(opened, version)
     row = get_object_or_404(_sets(opened, release), name=name)
     row.release = release
     shown: dict[str, Any] = {}
+    form = AskForm(request.POST if request.method == "POST" else None, project=opened.project)
+    status = 400 if form.is_bound else 200
+    if form.is_bound and form.is_valid():
+        try:
+            run = suggest.start_run(actor=opened.user, prompts=row, **form.cleaned_data)
+            return redirect("frontend:run", slug, run.pk)
+        except Invalid as error:
+            add_errors(form, error)
+        except Conflict as error:
+            form.add_error(None, translated(error.message))
+            status = 409
     if row.state == PromptSetState.MADE:
         shown = _made(opened, row)
     return opened.render(
         "releases/prompt_set.html",
         "releases",
+        status=status,
         title=row.name,
         trail=[*_trail(slug, version), (_("Prompts"), at("release-prompts", slug, version))],
         release=release,
         row=row,
         file=FILE,
+        ask=form if opened.may(ASK_VERB) else None,
         options=row.parsed_settings,
         running=row.state in UNFINISHED_PROMPT_SETS,
         **shown,
