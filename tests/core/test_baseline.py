@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import ExtraTreesClassifier
 
 from annotation.core.baseline.evidence import Evidence
 from annotation.core.baseline.explanations import reason, sentence_for
@@ -170,6 +173,35 @@ def test_baseline_training_is_interrupted() -> None:
 
 
 # ── A training ────────────────────────────
+def test_one_thread_at_a_time_grows_or_asks_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two at once scikit-learn leaves the process without warning filters, and every tree warns."""
+    inside, most = [0], [0]
+
+    def counted(do: Any) -> Any:
+        def doing(*args: Any) -> Any:
+            inside[0] += 1
+            most[0] = max(most[0], inside[0])
+            time.sleep(0.002)
+            try:
+                return do(*args)
+            finally:
+                inside[0] -= 1
+
+        return doing
+
+    for name in ("fit", "predict_proba"):
+        monkeypatch.setattr(ExtraTreesClassifier, name, counted(getattr(ExtraTreesClassifier, name)))
+    rows, labels, _ = data(3, signal=1.0)
+    first = np.arange(len(rows)) % STEPS == 0
+
+    def work(seed: int) -> Floats:
+        return grow(rows, labels, first, seed=seed, alive=lambda: None).forward(rows, first)
+
+    with ThreadPoolExecutor(3) as pool:
+        assert len(list(pool.map(work, range(3)))) == 3
+    assert most == [1]
+
+
 def examples_of(rows: Floats, labels: Ints, groups: Ints) -> list[TrainingExample]:
     """Trajectories of four steps; their outcome is their last label."""
     wide = np.zeros((len(rows), len(FEATURES)))

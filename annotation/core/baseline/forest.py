@@ -9,6 +9,7 @@ on: the forward pass of a Markov model with such a conditional model (McCallum, 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -30,6 +31,10 @@ GROWN_AT_ONCE: Final = 20
 TINY: Final = 1e-3
 """The least that a label's probability is taken for: trees may say 0, which nothing could put right."""
 
+# scikit-learn takes the warning filters of the whole process away and puts them back around each tree: of two
+# threads at once one leaves none, and from then on every tree writes a warning into the worker's log
+_one_at_a_time: Final = threading.Lock()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forest:
@@ -48,7 +53,9 @@ class Forest:
             told = self.known[None].astype(np.float64)
         else:
             told = np.zeros((len(rows), len(VALUES)))
-            told[:, self.trees.classes_ - VALUES[0]] = self.trees.predict_proba(np.hstack([rows, before]))
+            with _one_at_a_time:
+                shown = self.trees.predict_proba(np.hstack([rows, before]))
+            told[:, self.trees.classes_ - VALUES[0]] = shown
             told = np.where(self.known, np.maximum(told, TINY), 0.0)
         shares += (1 - shares.sum(axis=1, keepdims=True)) * told / told.sum(axis=1, keepdims=True)
         return shares
@@ -88,7 +95,8 @@ def grow(rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Callable
     table = np.hstack([rows, previous(labels, first)])
     for grown in range(0, TREES, GROWN_AT_ONCE):
         trees.n_estimators = min(grown + GROWN_AT_ONCE, TREES)
-        trees.fit(table, labels)
+        with _one_at_a_time:
+            trees.fit(table, labels)
         alive()
     return Forest(trees=trees, known=present, shares=shares)
 
