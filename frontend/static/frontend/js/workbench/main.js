@@ -5,7 +5,7 @@
  */
 
 import { byRole, setText } from "../lib/dom.js";
-import { keepPartsWith, reach, whenPartsChange } from "../lib/run_parts.js";
+import { inParts, keepPartsWith, reach, settleOn, whenPartsChange } from "../lib/run_parts.js";
 import { ownStorage } from "../lib/storage.js";
 import { reportWorkTime } from "./saving/activity.js";
 import { makeClosingReason } from "./view/closing_reason.js";
@@ -233,7 +233,10 @@ followTouch({ store, step: (index) => steps.get(index)?.article, coveredTop, dra
 draw(store.get());
 const led = window.location.hash.startsWith("#m"); // to a message, which the browser scrolls to
 if (store.get().focus > 0 && !led)
-  void reach(focused(store.get())).then((step) => step?.scrollIntoView({ block: "start" }));
+  void reach(focused(store.get())).then((step) => {
+    if (inParts && step) settleOn(step);
+    else step?.scrollIntoView({ block: "start" });
+  });
 if (window.matchMedia("(max-width: 60rem)").matches) {
   for (const panel of document.querySelectorAll("details[data-wide-open]")) panel.removeAttribute("open");
 }
