@@ -11,7 +11,7 @@ from annotation.models import Assignment
 from tests.browser.server import Site
 from tests.browser.visitors import session_of
 from tests.browser.workbench import open_as_ann
-from tests.chromium import Visitor, arrivals
+from tests.chromium import Kept, Visitor, arrivals
 from tests.people import Cast, claim, import_records
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def guest(browser: Browser, server: Site) -> Iterator[Callable[..., Visitor]]:
+def guest(browser: Browser, server: Site, kept_contexts: Kept) -> Iterator[Callable[..., Visitor]]:
     """`guest(**context_options)` opens another person's browser on the server that all tests share."""
-    with arrivals(browser, server.url) as arrive:
+    with arrivals(browser, server.url, kept_contexts) as arrive:
         yield arrive
 
 

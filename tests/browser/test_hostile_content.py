@@ -142,6 +142,24 @@ def texts(page: Page) -> list[str]:
     return page.locator(".text").evaluate_all("pieces => pieces.map((piece) => piece.textContent)")
 
 
+def only_real_images(visitor: Visitor, stranger: Visitor) -> None:
+    """Images are ours, and none is shown that is not one, or to a stranger."""
+    images = visitor.page.locator("img.picture")
+    expect(images).to_have_count(1)
+    assert images.first.evaluate("async (image) => { await image.decode(); return image.naturalWidth }") == 1
+    answer = visitor.context.request.get(visitor.home + images.first.get_attribute("src"))
+    assert answer.headers["content-type"] == "image/png"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert answer.body() == png()
+    address = re.sub(r"\d+/$", "", images.first.get_attribute("src") or "")
+    for part in (0, 2, 3, 4, 99):
+        refused = visitor.context.request.get(f"{visitor.home}{address}{part}/")
+        assert refused.status in (400, 404)
+        assert refused.headers["content-type"].startswith("text/html")
+    assert stranger.context.request.get(visitor.home + images.first.get_attribute("src")).status == 404
+
+
 def test_hostile_trajectory_is_shown_exactly_and_does_nothing(
     evil_cast: Cast, visit: Callable[..., Visitor]
 ) -> None:
@@ -166,6 +184,7 @@ def test_hostile_trajectory_is_shown_exactly_and_does_nothing(
         page.locator("img, a").evaluate_all("all => all.map((x) => x.src ?? x.href)")
     )
     assert_harmless(page)
+    only_real_images(visitor, session_of(visit(), cast.oscar))
 
     page.locator(".step").first.focus()
     press(page, "-")
@@ -175,28 +194,6 @@ def test_hostile_trajectory_is_shown_exactly_and_does_nothing(
     page.get_by_role("button", name="Guidelines").click()
     expect(page.locator(".prose")).to_contain_text("<script>window.harmed = 1</script>")
     assert_harmless(page)
-
-
-def test_images_are_ours_and_only_real_ones(evil_cast: Cast, visit: Callable[..., Visitor]) -> None:
-    cast = evil_cast
-    assignment = claim(cast.ann, cast.project)
-    visitor = session_of(visit(), cast.ann)
-    visitor.go(f"/assignments/{assignment.pk}/")
-    images = visitor.page.locator("img.picture")
-    expect(images).to_have_count(1)
-    assert images.first.evaluate("async (image) => { await image.decode(); return image.naturalWidth }") == 1
-    answer = visitor.context.request.get(visitor.home + images.first.get_attribute("src"))
-    assert answer.headers["content-type"] == "image/png"
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert "default-src 'none'" in answer.headers["content-security-policy"]
-    assert answer.body() == png()
-    address = re.sub(r"\d+/$", "", images.first.get_attribute("src") or "")
-    for part in (0, 2, 3, 4, 99):
-        refused = visitor.context.request.get(f"{visitor.home}{address}{part}/")
-        assert refused.status in (400, 404)
-        assert refused.headers["content-type"].startswith("text/html")
-    stranger = session_of(visit(), cast.oscar)
-    assert stranger.context.request.get(visitor.home + images.first.get_attribute("src")).status == 404
 
 
 def test_hostile_words_of_people_are_harmless_on_every_page_that_shows_them(

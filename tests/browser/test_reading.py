@@ -43,8 +43,8 @@ def reading(bench: Callable) -> Callable[..., Page]:
     return lambda made, **options: bench(made, **options)[0]
 
 
-def test_search_counts_goes_round_opens_folds_and_focuses_the_step(reading) -> None:
-    page = reading(record())
+def test_what_a_search_finds_is_focused_shown_exactly_copied_and_read_as_markdown(reading) -> None:
+    page = reading(record(), permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Search in this trajectory").click()
     page.keyboard.press("Escape")
     page.keyboard.press("/")
@@ -61,10 +61,7 @@ def test_search_counts_goes_round_opens_folds_and_focuses_the_step(reading) -> N
     expect(page.locator("#m4")).to_be_focused()
     expect(page.locator("#m3 [data-unfold]")).to_have_attribute("aria-expanded", "true")
 
-
-def test_raw_form_of_a_step_and_its_results_is_one_key_away(reading) -> None:
-    page = reading(record())
-    page.keyboard.press("j")
+    # its exact form, with its results, is one key away
     page.keyboard.press("v")
     exact = page.locator("#m5 .source__text")
     expect(exact.first).to_have_text('{"rows": [{"id": 1, "text": "first\\nsecond"}], "note": "a needle"}')
@@ -74,9 +71,6 @@ def test_raw_form_of_a_step_and_its_results_is_one_key_away(reading) -> None:
     page.keyboard.press("v")
     expect(page.locator(".source")).to_have_count(0)
 
-
-def test_message_is_copied_and_shown_as_markdown_on_request(reading) -> None:
-    page = reading(record(), permissions=["clipboard-read", "clipboard-write"])
     more = page.locator("#m4 > .step__head [data-message-menu]")
     more.click()
     history = page.get_by_role("link", name="History of this message")
@@ -130,8 +124,3 @@ def test_folds_that_were_opened_stay_open_and_tools_are_found(reading) -> None:
     expect(page.locator(".tool:visible")).to_contain_text("required")
     page.get_by_label("Search the tools").fill("nothing like it")
     expect(page.get_by_text("No matching tool.")).to_be_visible()
-
-
-def test_trajectory_of_95_steps_stays_light(reading) -> None:
-    page = reading(make_record(steps=95))
-    assert page.locator("*").count() < 9000

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.browser.workbench import until
 from tests.chromium import Visitor
 
 pytestmark = pytest.mark.browser
@@ -26,6 +27,28 @@ def test_policy_stops_scripts_and_styles_that_slip_in(visit: Callable[..., Visit
         visitor.page.evaluate(slipped)
     with pytest.raises(Exception, match="TrustedHTML"):
         visitor.page.evaluate("document.body.insertAdjacentHTML('beforeend', '<b>x</b>')")
+
+
+def test_request_to_another_host_is_a_complaint(visit: Callable[..., Visitor]) -> None:
+    visitor = visit(bypass_csp=True)
+    visitor.go("/")
+    visitor.watch.allow(r"ERR_NAME_NOT_RESOLVED \(http://192\.0\.2\.1/")
+    visitor.page.evaluate("fetch('http://192.0.2.1/', {mode: 'no-cors'}).catch(() => null)")
+    until(visitor.page, lambda: visitor.watch.complaints)
+    assert visitor.watch.unexpected() == []
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_watch_finds_a_browser_as_nobody_left_it(visit: Callable[..., Visitor], turn: int) -> None:
+    visitor = visit()
+    assert visitor.context.cookies() == []
+    visitor.go("/")
+    kept = "[Object.keys(localStorage), Object.keys(sessionStorage), window.opener, history.length]"
+    assert visitor.page.evaluate(kept) == [["tristep:propagation"], [], None, 1]
+    visitor.context.add_cookies([{"name": "mine", "value": "1", "url": visitor.home}])
+    visitor.page.evaluate("localStorage.mine = sessionStorage.mine = 1")
+    visitor.context.set_offline(True)
+    visitor.context.new_page()
 
 
 def test_watch_gives_two_people_two_browsers(visit: Callable[..., Visitor]) -> None:

@@ -184,7 +184,7 @@ def test_return_needs_a_reason_and_keeps_the_draft(bench) -> None:
     eventually(lambda: labels_of(assignment), [(2, 1, "explicit")])
 
 
-def test_submit_names_all_that_is_missing_and_goes_there(bench) -> None:
+def test_submit_names_all_that_is_missing_and_asks_once_about_an_odd_outcome(bench) -> None:
     page, assignment = bench(make_record(steps=3))
     press(page, "1", "Control+Enter")
     missing(page, "Step 2 has no label yet.")
@@ -194,14 +194,10 @@ def test_submit_names_all_that_is_missing_and_goes_there(bench) -> None:
     expect(page.locator('[data-role="missing"]')).to_be_hidden()
     press(page, "1", "Control+Enter")
     missing(page, "The outcome is not set yet.")
-    eventually(lambda: state_of(assignment), "open")
-
-
-def test_submit_asks_once_about_each_outcome_that_sits_oddly(bench) -> None:
-    page, assignment = bench(make_record(steps=2))
-    press(page, "1", "-", "Shift+Digit1", "Control+Enter")
+    page.locator("#m6").focus()
+    press(page, "-", "Shift+Digit1", "Control+Enter")
     missing(page, "The last step is −1, but the outcome is +1.")
-    page.locator("#m4").focus()
+    page.locator("#m6").focus()
     press(page, "0", "Shift+Minus", "Control+Enter")
     missing(page, "The outcome is −1, but no step is −1.")
     eventually(lambda: state_of(assignment), "open")
@@ -384,9 +380,10 @@ def touched(page: Page, *keys: str) -> set[int | str]:
     return found - {"save", "undo", "redo", "progress", "live", "pin", "thumb", "time"}
 
 
-def test_label_touches_its_step_and_the_next(bench: Callable) -> None:
+def test_label_touches_its_step_and_the_next_and_an_error_its_proposals(bench: Callable) -> None:
     page, _ = bench(make_record(steps=95))
     expect(page.locator(".step fieldset")).to_have_count(95)
+    assert page.locator("*").count() < 9000
     page.evaluate(WATCH)
     assert touched(page, "1") == {2, 4}
     assert touched(page, "q") == {4}
@@ -394,19 +391,13 @@ def test_label_touches_its_step_and_the_next(bench: Callable) -> None:
     assert touched(page, "j") == {4, 6}
     assert touched(page, "0") == {6, 8}
     assert touched(page, "Shift+Digit1") == {"outcome"}
-
-
-def test_error_touches_its_proposals_and_the_far_ones_come_when_there_is_time(bench: Callable) -> None:
-    page, _ = bench(make_record(steps=95))
-    expect(page.locator(".step fieldset")).to_have_count(95)
-    press(page, "1", "1")
-    page.evaluate(WATCH)
-    assert touched(page, "-") == {2 * step + 6 for step in range(93)}
-    expect(page.locator(".step.is-proposed")).to_have_count(92)
-    expect(page.locator(".rail .mark--proposal")).to_have_count(92)
-    assert touched(page, "j", "j") == {8, 10, 12}
+    # the far ones come when there is time
+    assert touched(page, "-") == {2 * step + 8 for step in range(92)}
+    expect(page.locator(".step.is-proposed")).to_have_count(91)
+    expect(page.locator(".rail .mark--proposal")).to_have_count(91)
+    assert touched(page, "j", "j") == {10, 12, 14}
     # the question, too, which stood in the body before
-    assert touched(page, "1") == {2 * step + 12 for step in range(90)} | {"BODY"}
+    assert touched(page, "1") == {2 * step + 14 for step in range(89)} | {"BODY"}
     expect(page.locator(".step.is-proposed")).to_have_count(2)
 
 
@@ -546,20 +537,23 @@ def test_reveal_under_always_asks_once_on_opening_and_no_label_is_blind(
     eventually(lambda: labels_of(mine, "exposed_at")[0][0], bool)
 
 
-@pytest.mark.parametrize(
-    ("policy", "sentence"),
-    [
-        ("never", "This project does not show suggestions while labelling."),
-        ("after_submit", "Suggestions are shown once you have submitted."),
-    ],
-)
 def test_reveal_has_no_button_where_it_is_no_use_and_the_key_says_why(
-    cast: Cast, visit: Callable[..., Any], policy: str, sentence: str
+    cast: Cast, visit: Callable[..., Any]
 ) -> None:
-    mine = prepared(cast, policy)
+    mine = prepared(cast, "never")
     page = open_as_ann(visit, cast, mine)
     press(page, "1", "k", "s")
-    expect(page.locator("#m2 [data-role='refused']")).to_have_text(sentence)
+    refused = page.locator("#m2 [data-role='refused']")
+    expect(refused).to_have_text("This project does not show suggestions while labelling.")
+    expect(page.locator("[data-action='reveal']")).to_have_count(0)
+    projects.update_project(
+        actor=OPERATOR, project=cast.project, values={"suggestion_policy": "after_submit"}
+    )
+    page.reload()
+    ready(page)
+    page.locator("#m2").focus()
+    press(page, "s")
+    expect(refused).to_have_text("Suggestions are shown once you have submitted.")
     expect(page.locator("[data-action='reveal']")).to_have_count(0)
     eventually(lambda: exposures(cast.ann), 0)
 

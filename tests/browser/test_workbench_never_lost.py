@@ -205,7 +205,7 @@ def test_failures_of_the_server_and_lost_answers_are_outlived_and_nothing_is_don
 
 
 def test_save_outlives_a_minute_offline(bench: Callable) -> None:
-    page, assignment = bench(make_record(steps=6), expected=NO_ANSWER)
+    page, assignment = bench(make_record(steps=6), expected=NO_ANSWER, alone=True)
     page.clock.install()
     page.reload()
     ready(page)
@@ -260,7 +260,7 @@ def test_save_outlives_signing_out_and_in_again_in_another_tab(bench: Callable) 
 
 
 def test_refusal_is_shown_and_not_asked_for_over_and_over(bench: Callable, cast: Cast) -> None:
-    page, assignment = bench(make_record(steps=3), expected=r"40[034] \(")
+    page, assignment = bench(make_record(steps=3), expected=r"40[034] \(", alone=True)
     page.clock.install()
     page.reload()
     ready(page)

@@ -37,12 +37,16 @@ def open_as_ann(
 
 def ready(page: Page) -> None:
     """The workbench takes keys."""
-    expect(page.locator("html")).to_have_attribute("data-workbench", "ready")
+    expect(page.locator("html[data-workbench=ready]")).to_have_count(1)
 
 
-def status(page: Page, name: str | re.Pattern[str]) -> None:
-    """Wait for the page's state of saving: "saved", "offline" …."""
-    expect(page.locator('[data-role="save"]')).to_have_attribute("data-status", name)
+def status(page: Page, *names: str) -> None:
+    """Wait for one of these states of saving: "saved", "offline" ….
+
+    By counting: whatever else is not so yet, Playwright describes in full at each look, for its message.
+    """
+    wanted = ",".join(f'[data-role="save"][data-status="{name}"]' for name in names)
+    expect(page.locator(wanted)).to_have_count(1)
 
 
 def saved(page: Page) -> None:
@@ -52,7 +56,7 @@ def saved(page: Page) -> None:
 
 def acknowledged(page: Page) -> None:
     """The server has answered everything, and the page shows its answers. An act says "saving" at once."""
-    status(page, re.compile("^(saved|conflict)$"))
+    status(page, "saved", "conflict")
 
 
 # ── Acts ──────────────────────────────────
