@@ -27,11 +27,12 @@ TASKS = 5
 """So many questions of a task."""
 WORDS = 16
 """Of a key, and about as many of an output."""
-SCORED, LINES = "scoring outputs, all models, CPU", "json.loads of their lines, CPU"
+IMPORTED, LINES = "importing outputs by the command, CPU", "json.loads of their lines, CPU"
+VERDICTS = "reading them twice, with ROUGE, CPU"
 BOARD = "their board, CPU"
 OF_LINES = 25.0
 SECONDS = 10.0
-"""Of CPU, in which the outputs of all models are scored and their board is there."""
+"""Of CPU, in which the outputs of all models are held against the keys, and their board is there."""
 
 
 def text(rng: random.Random) -> str:
@@ -127,25 +128,36 @@ def output_files(release: Any, models: int, folder: Path) -> list[Path]:
 
 
 def inside(size: str, models: str, repeat: str) -> dict[str, list[float]]:
-    """Milliseconds of CPU: of importing the files by the command, of the leaderboard after it, and of
-    `json.loads` of the lines; in turns."""
+    """Milliseconds of CPU: of importing the files by the command, of the verdicts on the outputs alone, of
+    the leaderboard, and of `json.loads` of the lines; in turns."""
     from django.core.management import call_command
 
+    from annotation.core.releases.scored_questions import questions_of
+    from annotation.core.scoring.questions.verdicts import verdict
     from annotation.models import PredictionSet
     from annotation.policies import OPERATOR
     from annotation.reports.evaluation.leaderboard import leaderboard
+    from annotation.reports.shared.release_labels import records
     from annotation.services import evaluate
 
     release = fill(int(size))
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         paths = output_files(release, int(models), Path(folder))
+        questions = list(questions_of(records(release)))
+        outputs = [[json.loads(line)["output"] for line in path.open("rb")] for path in paths]
 
         def scored() -> None:
             call_command("import_predictions", release.project.slug, release.version, *paths, no_fit=True)
 
         def board() -> None:
             leaderboard(actor=OPERATOR, release=release)
+
+        def judge() -> None:
+            for said in outputs:
+                for question, output in zip(questions, said, strict=True):
+                    assert question is not None
+                    verdict(question, output)
 
         def parse() -> None:
             for path in paths:
@@ -154,7 +166,7 @@ def inside(size: str, models: str, repeat: str) -> dict[str, list[float]]:
                         json.loads(line)
 
         board()  # loads scipy
-        works = {SCORED: scored, BOARD: board, LINES: parse}
+        works = {IMPORTED: scored, VERDICTS: judge, BOARD: board, LINES: parse}
         for _ in range(int(repeat)):
             for row in PredictionSet.objects.filter(release=release):
                 evaluate.delete_predictions(actor=OPERATOR, prediction_set=row)
@@ -175,9 +187,9 @@ def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> No
         [(name, number(p50), number(p95), number(p50 / reference)) for name, (p50, p95) in times.items()],
     )
     report.line("questions", kind=stock.kind, questions=sizes[0], models=sizes[1], times=found)
-    what = f"{stock.kind}: CPU of scoring {sizes[1]} × {sizes[0]:,} outputs against reading their lines"
-    report.limit(Limit(what, times[SCORED][0] / reference, OF_LINES))
-    seconds = (times[SCORED][0] + times[BOARD][0]) / 1000
+    what = f"{stock.kind}: CPU of importing {sizes[1]} × {sizes[0]:,} outputs against reading their lines"
+    report.limit(Limit(what, times[IMPORTED][0] / reference, OF_LINES))
+    seconds = (times[VERDICTS][0] + times[BOARD][0]) / 1000
     report.limit(
         Limit(f"{stock.kind}: outputs of all models scored, with their board, CPU (s)", seconds, SECONDS)
     )
