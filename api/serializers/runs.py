@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -65,7 +66,27 @@ class Selection(Input):
 class NewRun(Selection):
     """A run to be started."""
 
+    prompts = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=64,
+        help_text=(
+            "The name of prompts of the release, instead of labels: the judge is asked those that are for "
+            "testing, and scored by what it writes. With judge, release and budget only."
+        ),
+    )
     budget = Budget(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Prompts are chosen by their release and name alone."""
+        attrs = super().validate(attrs)
+        if attrs.get("prompts"):
+            if not attrs.get("release"):
+                raise serializers.ValidationError({"release": _("Name the release of the prompts.")})
+            for name in ("subset", "state", "policy_model", "limit", "options"):
+                if attrs.get(name):
+                    raise serializers.ValidationError({name: _("Prompts are asked as they were made.")})
+        return attrs
 
 
 class Resume(Input):
@@ -120,7 +141,8 @@ class Written(Output):
 
 class Run(Output):
     """One judge over many trajectories. `cost_estimated`: the server did not count all tokens, so we did;
-    `options`: it writes distractors until each question has so many (`distractors`); null for labels."""
+    `options`: it writes distractors until each question has so many (`distractors`); `prompts`: it is asked
+    those of this name in `release`; both null for labels."""
 
     id = serializers.IntegerField()
     judge = RunJudge()
@@ -128,6 +150,8 @@ class Run(Output):
     selection = serializers.DictField()
     options = serializers.IntegerField(allow_null=True)
     distractors = serializers.SerializerMethodField()
+    prompts = serializers.CharField(source="prompts.name", default=None, allow_null=True)
+    release = serializers.CharField(source="prompts.release.version", default=None, allow_null=True)
     budget = Money(allow_null=True)
     cost = Money()
     cost_estimated = serializers.BooleanField()

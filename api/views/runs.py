@@ -10,7 +10,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import Judge, Project, SuggestionRun
+from annotation.models import Judge, Project, PromptSet, SuggestionRun
 from annotation.policies import require, visible
 from annotation.reports.judging import estimates, judge_overview
 from annotation.reports.judging import runs as reports
@@ -19,6 +19,15 @@ from annotation.services import suggest
 
 from ..serializers import runs as shapes
 from .base import ProjectView, View, fetch
+
+
+def _prompts(view: View, project: Project, body: dict[str, Any]) -> PromptSet | None:
+    """The prompts that a request names, if it does; those of another release are not there."""
+    name, version = body.pop("prompts", ""), body.get("release", "")
+    if not name:
+        return None
+    release = fetch(view.user, project.releases.all(), version=version)
+    return fetch(view.user, release.prompt_sets.select_related("release"), name=name)
 
 
 def _chosen(view: View, project: Project, body: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +48,7 @@ class Runs(ProjectView):
         """The runs of a project, the newest first. For admins."""
         project = self.project()
         require(self.user, "suggest", project)
-        rows = SuggestionRun.objects.filter(project=project).select_related("judge")
+        rows = SuggestionRun.objects.filter(project=project).select_related("judge", "prompts__release")
         if judge_pk := self.query(shapes.RunFilter).get("judge"):
             rows = rows.filter(judge=judge_pk)
         return self.page(visible(self.user, rows), shapes.Run)
@@ -47,13 +56,15 @@ class Runs(ProjectView):
     @extend_schema(summary="Start a run", request=shapes.NewRun, responses={201: shapes.Run})
     def post(self, request: Request, slug: str) -> Response:
         """Have a judge look at what it has no suggestion for yet, or write distractors for questions that
-        have too few options, in the background. A judge has one unfinished run at a time, and a project one
-        that writes distractors. For admins."""
+        have too few options, or answer the prompts of a release, in the background. A judge has one
+        unfinished run at a time, and a project one that writes distractors. For admins."""
         project = self.project()
         require(self.user, "suggest", project)
         body = self.parsed(shapes.NewRun)
         budget = body.get("budget")
-        run = suggest.start_run(actor=self.user, budget=budget, **_chosen(self, project, body))
+        prompts = _prompts(self, project, body)
+        chosen = {"prompts": prompts} | _chosen(self, project, body)
+        run = suggest.start_run(actor=self.user, budget=budget, **chosen)
         where = reverse("api:run", args=[run.pk])
         return Response(shapes.Run(run).data, status=status.HTTP_201_CREATED, headers={"Location": where})
 
@@ -75,7 +86,8 @@ class Estimate(ProjectView):
 
 
 def _found(view: View, pk: int) -> SuggestionRun:
-    return fetch(view.user, SuggestionRun.objects.select_related("judge", "project"), pk=pk)
+    rows = SuggestionRun.objects.select_related("judge", "project", "prompts__release")
+    return fetch(view.user, rows, pk=pk)
 
 
 def _run_detail(view: View, pk: int) -> Response:

@@ -24,6 +24,9 @@ def test_judge_is_asked_prompts_and_scored(
         settings.JUDGE_URLS = [server.url]
         make_judge(asked_cast, model="ok", base_url=server.url)
         assert "has no prompts" in fails(*asked, "other").out
+        assert "--release alone" in fails(*asked, "few", "--limit", "1").out
+        assert run(*asked, "few", "--estimate").err.startswith("6 prompts, ")
+        assert server.total == 0
         said = run(*asked, "few")
     assert "Scored as Sage (few)." in said.err
     assert PredictionSet.objects.get().record_count == server.total == 6

@@ -1,6 +1,6 @@
 """suggest PROJECT --judge NAME [--subset NAME] [--release VERSION] [--limit N] [--budget USD] [--estimate]
 suggest PROJECT --judge NAME --options K [--subset NAME] [--limit N] [--budget USD] [--estimate]
-suggest PROJECT --judge NAME --release VERSION --prompts NAME [--budget USD]
+suggest PROJECT --judge NAME --release VERSION --prompts NAME [--budget USD] [--estimate]
 suggest PROJECT --judge NAME --judge NAME --judge NAME --settle [--estimate] [--json]"""
 
 import signal
@@ -79,13 +79,20 @@ class Command(OperatorCommand):
             raise CommandError("A run is of one judge; several are for --settle.")
         (judge,) = judges
         selection = RunSelection(subset=options["subset"], limit=options["limit"], release=options["release"])
+        prompts = self._prompts(options)
+        if options["estimate"] and prompts is not None:
+            counts = prompts.parsed_counts
+            if counts is None:
+                raise CommandError("These prompts are not made yet.")
+            self.summary(f"{counts['test']:,} prompts, {counts['test_tokens']:,} tokens in, estimated.")
+            return
         if options["estimate"]:
             self._estimate(judge, selection, options["options"])
             return
         run = self._begun(
             judge,
             selection,
-            {"options": options["options"], "prompts": self._prompts(options)},
+            {"options": options["options"], "prompts": prompts},
             dollars(options["budget"]),
             enqueue=options["enqueue"],
         )
@@ -109,6 +116,8 @@ class Command(OperatorCommand):
         """The set of prompts that is to be asked, if one is. Raises CommandError."""
         if not options["prompts"]:
             return None
+        if any(options[name] for name in ("subset", "limit", "options")):
+            raise CommandError("Prompts are asked as they were made: with --prompts goes --release alone.")
         release = find_release(options["project"], options["release"])
         row = PromptSet.objects.select_related("release").filter(release=release, name=options["prompts"])
         found = row.first()

@@ -112,31 +112,39 @@ def _sentence(known: reports.RunProgress) -> str:
     words = {
         State.QUEUED: _("Waiting for a worker; it starts automatically."),
         State.PAUSED: _("No new calls are started until you resume."),
-        State.CANCELLED: _("Ended for good. The suggestions it made are kept.")
-        if run.options is None
-        else _("Ended for good. The options it added are kept."),
+        State.CANCELLED: _cancelled(run),
         State.OVER_BUDGET: _("The next call could have exceeded the budget."),
     }
     return words.get(State(run.state), "")
 
 
-def _facts(run: SuggestionRun) -> list[tuple[str, Any]]:
+def _cancelled(run: SuggestionRun) -> str:
+    if run.options is not None:
+        return _("Ended for good. The options it added are kept.")
+    if run.prompts_id is not None:
+        return _("Ended for good. The answers it gave are kept.")
+    return _("Ended for good. The suggestions it made are kept.")
+
+
+def _subject(run: SuggestionRun) -> tuple[str, str]:
+    """What a run is about: a name for it, and which."""
+    if run.prompts is not None:
+        return _("Prompts"), run.prompts.name
     asked = run.selection
     chosen = [asked.get("subset"), asked.get("policy_model")]
     if asked.get("state"):
         chosen.append(state_name(asked["state"]))
     if asked.get("limit"):
         chosen.append(_("at most %(n)s") % {"n": asked["limit"]})
+    everything = _("all without a complete suggestion")
+    if run.options is not None:
+        everything = _("all questions with fewer options")
+    return _("Trajectories"), ", ".join(part for part in chosen if part) or everything
+
+
+def _facts(run: SuggestionRun) -> list[tuple[str, Any]]:
     facts: list[tuple[str, Any]] = [
-        (
-            _("Trajectories"),
-            ", ".join(part for part in chosen if part)
-            or (
-                _("all without a complete suggestion")
-                if run.options is None
-                else _("all questions with fewer options")
-            ),
-        ),
+        _subject(run),
         (_("Calls"), count(run.calls)),
         (_("Input tokens"), count(run.tokens_in)),
         (_("Output tokens"), count(run.tokens_out)),
@@ -213,7 +221,7 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
     failed = judge_overview.failed(viewer=opened.user, run=run)
     run = known.run
     busy = _busy(known)
-    unseen = busy or run.options is not None
+    unseen = busy or run.options is not None or run.prompts is not None
     compared, columns = ([], []) if unseen else compared_with_people(opened, run.judge, run.pk)
     return opened.render(
         "judging/run.html",

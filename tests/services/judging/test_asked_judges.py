@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from annotation.core.asking.settings import PromptSettings
@@ -24,6 +25,7 @@ from annotation.models import (
     SuggestionRun,
 )
 from annotation.services import asking, evaluate, suggest
+from tests.callers import token_of
 from tests.fixtures.judges import do, make_imported_judge, make_judge, start
 from tests.fixtures.questions import KEY
 from tests.judge_server import Call, JudgeServer
@@ -78,6 +80,10 @@ def test_judge_is_asked_what_is_for_testing_and_scored_by_what_it_writes(
         if line["split"] == "test"
     }
     assert {call.body["messages"][0]["content"] for call in server.seen} == tested
+    client = Client()
+    client.force_login(asked_cast.admin)
+    page = client.get(f"/p/asked/runs/{run.pk}/").content.decode()
+    assert '/p/asked/releases/1.0/prompts/few/">few</a>' in page and "Answered" in page
     assert all(len(call.body["messages"]) == 1 for call in server.seen)
     assert all("response_format" not in call.body for call in server.seen)
 
@@ -91,6 +97,28 @@ def test_judge_is_asked_what_is_for_testing_and_scored_by_what_it_writes(
     assert again is not None and (again.created, again.unchanged) == (0, 6)
     event = AuditEvent.objects.get(verb="suggestions.start")
     assert (event.detail["prompts"], event.detail["trajectories"]) == ("few", 6)
+
+
+def test_run_over_prompts_is_started_by_the_api(
+    asked_cast: Cast, asked_release: Release, judge_urls: None
+) -> None:
+    prompts(asked_cast, asked_release)
+    judge = make_judge(asked_cast)
+    client = Client(headers={"authorization": f"Bearer {token_of(asked_cast.admin)}"})
+
+    def post(**said: Any) -> Any:
+        return client.post("/api/v1/projects/asked/runs/", {"judge": judge.pk, **said}, "application/json")
+
+    assert list(post(prompts="few").json()["error"]["fields"]) == ["release"]
+    refused = post(prompts="few", release="1.0", limit=1)
+    assert refused.json()["error"]["fields"] == {"limit": "Prompts are asked as they were made."}
+    assert post(prompts="other", release="1.0").status_code == 404
+    assert not SuggestionRun.objects.exists()
+
+    begun = post(prompts="few", release="1.0")
+    assert (begun.status_code, begun.json()["prompts"], begun.json()["release"]) == (201, "few", "1.0")
+    watched = client.get(begun.headers["Location"]).json()
+    assert (watched["prompts"], watched["progress"]["total"]) == ("few", 6)
 
 
 def test_run_that_is_broken_off_goes_on_without_asking_twice(
