@@ -370,4 +370,5 @@ def test_admin_of_django_filters_by_nothing_that_was_said(world: World, asked: s
 
 def test_admin_of_django_has_no_model_that_holds_a_judgement() -> None:
     held = {model.__name__ for model in admin.site._registry if model._meta.app_label == "annotation"}
-    assert held == {"User", "Project", "Membership", "ImportFile", "Freeze", "SuggestionRun", "AuditEvent"}
+    jobs = {"ImportFile", "Freeze", "PromptSet", "SuggestionRun"}
+    assert held == {"User", "Project", "Membership", *jobs, "AuditEvent"}
