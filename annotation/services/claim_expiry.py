@@ -89,8 +89,9 @@ def expire(
             continue
         Trajectory.objects.filter(pk=claim.trajectory_id).update(free_slots=F("free_slots") + 1)
         freed[claim.project_id] = min(freed[claim.project_id], claim.trajectory.position)
+    leaving = {claim.annotator_id for claim in ended} if because is ExpiryReason.LEFT else ()
     for project_id, position in sorted(freed.items()):
-        lower_cursors(project_id=project_id, position=position)
+        lower_cursors(project_id=project_id, position=position, leaving=leaving)
     for claim in ended:
         detail = {"because": because.value}
         LabelEvent.objects.create(assignment=claim, kind="expire", detail=detail, created_at=now)

@@ -1,13 +1,20 @@
 """The cursors of a project's members in its queue (docs/decisions/0008-claiming-by-cursor.md)."""
 
+from collections.abc import Collection
+
+from django.db.models import Q
+
 from annotation.models import Membership
 
 
-def lower_cursors(*, project_id: int, position: int) -> None:
+def lower_cursors(*, project_id: int, position: int, leaving: Collection[int] = ()) -> None:
     """Lower all claim cursors beyond `position`, where something to claim was freed or added.
 
-    The rows are locked in one order, so that two people who give something back at once cannot deadlock.
+    The rows are locked in one order, so that two people who give something back at once cannot deadlock:
+    those of people who are `leaving` too, because their memberships are changed later in the transaction.
     """
-    beyond = Membership.objects.filter(project_id=project_id, claim_cursor__gt=position)
+    beyond = Membership.objects.filter(
+        Q(claim_cursor__gt=position) | Q(user__in=leaving), project_id=project_id
+    )
     pks = list(beyond.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
     Membership.objects.filter(pk__in=pks, claim_cursor__gt=position).update(claim_cursor=position)
