@@ -58,7 +58,8 @@ def test_assignment_comes_with_its_trajectory_and_labels(by: Callers, claimed: A
     assert seen["open"] is True and seen["guideline_version"] == 1
     assert [step["message_index"] for step in seen["steps"]] == [2, 4]
     assert seen["outcome"]["version"] == 0
-    assert seen["rules"] == {"suspend_on_user_turn": False, "carry_forward": False, "propagates": True}
+    rules = {"suspend_on_user_turn": False, "carry_forward": False, "propagates": True, "others": False}
+    assert seen["rules"] == rules
     assert seen["trajectory"]["messages"][0]["role"] == "system"
     assert "state" not in seen["trajectory"], "its state would tell what the other annotator said"
 

@@ -57,7 +57,7 @@ class PromptSettings:
         ):
             if not low <= value <= high:
                 problems[name] = translatable(
-                    "A whole number from {least} to {most}.", least=f"{low:,}", most=f"{high:,}"
+                    "A whole number from {minimum} to {maximum}.", minimum=f"{low:,}", maximum=f"{high:,}"
                 )
         if not 0 < split < 1 or round(split, 6) != split:
             problems["split"] = translatable(
