@@ -12,6 +12,8 @@ import { ownStorage } from "../lib/storage.js";
 
 /** After the last key, in ms. */
 const CHECK_AFTER = 400;
+/** After a save that did not reach the server, in ms. */
+const RETRY_AFTER = 4000;
 /** Of a page, and not of what is said. */
 const NOT_KEPT = new Set(["csrfmiddlewaretoken", "began"]);
 
@@ -86,15 +88,23 @@ function keepCorrection(form) {
 
   let lost = false;
   let sending = false;
+  let again = 0;
+  /** Send what a lost connection kept back, unless it is being changed to what cannot be sent. */
+  function retry() {
+    if (lost && form.checkValidity()) save();
+  }
   async function save() {
     if (sending || !form.reportValidity()) return;
     sending = true;
     clearTimeout(waiting);
+    clearTimeout(again);
     drafts.send(name, typed(), version);
     setText(said, form.dataset.saving ?? "");
     const answer = await sendForm(window.location.pathname, new FormData(form));
     sending = false;
     lost = !answer.reached && !answer.redirected;
+    // a server that is back fires no event, and the first attempt after one may come too early
+    if (lost) again = window.setTimeout(retry, RETRY_AFTER);
     if (answer.ok) {
       drafts.write(name, "");
       window.location.assign(answer.data.next);
@@ -118,9 +128,7 @@ function keepCorrection(form) {
     event.preventDefault();
     save();
   });
-  window.addEventListener("online", () => {
-    if (lost) save();
-  });
+  window.addEventListener("online", retry);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
       event.preventDefault();
