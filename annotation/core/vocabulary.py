@@ -254,10 +254,52 @@ class CorrectionState(StrEnum):
 
 
 class RecheckKind(StrEnum):
-    """The kind of a recheck: by one of an audit's two readers, or by one of its annotators again."""
+    """What a recheck is for. Of live trajectories: a reading for an audit, a retest of one of its annotators.
+    Of training trajectories: the tutorial, a test, gold among what is claimed, a pilot."""
 
     AUDIT = "audit"
     RETEST = "retest"
+    TUTORIAL = "tutorial"
+    TEST = "test"
+    GOLD = "gold"
+    PILOT = "pilot"
+
+
+OF_TRAINING: Final = (RecheckKind.TUTORIAL, RecheckKind.TEST, RecheckKind.GOLD, RecheckKind.PILOT)
+"""What is labelled of training trajectories."""
+
+
+class KeyOrigin(StrEnum):
+    """Where a key's label comes from: a file, the consensus of a resolved trajectory, or an admin's hand."""
+
+    FILE = "file"
+    CONSENSUS = "consensus"
+    EDITED = "edited"
+
+
+class AttemptState(StrEnum):
+    """The state of an attempt at a test. `stopped`: it counts as none, as its annotator left the project or
+    an admin stopped it."""
+
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+class PilotState(StrEnum):
+    """The state of a pilot. `stopped`: an admin opened the queue without it."""
+
+    RUNNING = "running"
+    PASSED = "passed"
+    STOPPED = "stopped"
+
+
+class PauseReason(StrEnum):
+    """Why somebody is paused: too many labels unlike the key of gold, or an admin did it."""
+
+    GOLD = "gold"
+    ADMIN = "admin"
 
 
 class RecheckState(StrEnum):

@@ -25,6 +25,7 @@ from .data import (
     Trajectory,
     TrajectoryContent,
     TrajectoryTag,
+    in_use,
 )
 from .discussion import Comment, Discussion, Revision, ThreadRead
 from .examples import Example
@@ -43,6 +44,14 @@ from .labels import (
     SaveOperation,
 )
 from .notices import Notice
+from .people.training import (
+    KeyLabel,
+    Pilot,
+    ProficiencyTest,
+    TestAttempt,
+    TestItem,
+    TutorialItem,
+)
 from .predictions import OutsideNumber, PredictionReasons, PredictionSet, PromptSet, ReleaseOutline
 from .projects import (
     MAX_ANNOTATORS,
@@ -117,6 +126,7 @@ __all__ = [
     "Judge",
     "JudgeAnswer",
     "JudgesFirstVerdict",
+    "KeyLabel",
     "Label",
     "LabelAudit",
     "LabelColumns",
@@ -127,8 +137,10 @@ __all__ = [
     "OutcomeLabel",
     "OutsideNumber",
     "PairedLabels",
+    "Pilot",
     "PredictionReasons",
     "PredictionSet",
+    "ProficiencyTest",
     "Project",
     "PromptSet",
     "PublicRelease",
@@ -153,13 +165,17 @@ __all__ = [
     "SuggestionRun",
     "Tag",
     "Task",
+    "TestAttempt",
+    "TestItem",
     "ThreadRead",
     "Trajectory",
     "TrajectoryContent",
     "TrajectoryTag",
+    "TutorialItem",
     "User",
     "WorkshopSample",
     "all_places_free",
     "given_to_people",
+    "in_use",
     "ruling_drafts",
 ]

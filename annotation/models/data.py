@@ -144,8 +144,10 @@ class Trajectory(models.Model):
     """One run of one policy model on a task.
 
     `live` is what everybody sees: an import's rows turn live together when it is published; a replaced row
-    stops being live. `free_slots` is N minus the open and submitted assignments, kept by guarded updates.
-    `position` orders the queue. `step_count` is denormalised from the steps because lists show it, and so are
+    stops being live. `training`, never live, has a key to learn from or be checked with (docs/training.md),
+    is in no queue, figure or release, and `copy_of` another where its content is that of one. `free_slots`
+    is N minus the open and submitted assignments, kept by guarded updates. `position` orders the queue.
+    `step_count` is denormalised from the steps because lists show it, and so are
     `agreement` and `doubt`, which lists sort by: the share of steps that all annotators gave the same value
     (0 … 1; null before all labels are in, and with one annotator), and how far the judges disagree
     (core.influence.triage.contested; null with fewer than two judges). `stratum` is
@@ -166,6 +168,10 @@ class Trajectory(models.Model):
     step_count = models.PositiveIntegerField()
     line = models.PositiveIntegerField(default=0)
     live = models.BooleanField(default=False)
+    training = models.BooleanField(default=False)
+    copy_of = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="copies", db_index=False
+    )
     position = models.BigIntegerField()
     free_slots = models.SmallIntegerField()
     state = models.CharField(max_length=12, default=TrajectoryState.LABELLING.value)
@@ -182,7 +188,20 @@ class Trajectory(models.Model):
             models.UniqueConstraint(
                 fields=("subset", "record_id"), condition=Q(live=True), name="trajectory_record_live_once"
             ),
-            models.UniqueConstraint(fields=("source", "record_id"), name="trajectory_record_once_per_import"),
+            models.UniqueConstraint(
+                fields=("source", "record_id"),
+                condition=Q(copy_of__isnull=True),
+                name="trajectory_record_once_per_import",
+            ),
+            models.UniqueConstraint(
+                fields=("subset", "record_id"),
+                condition=Q(training=True),
+                name="trajectory_record_training_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(live=False) | Q(training=False, copy_of__isnull=True),
+                name="trajectory_live_or_training",
+            ),
             models.CheckConstraint(condition=Q(free_slots__gte=0), name="trajectory_free_slots_not_negative"),
             models.CheckConstraint(condition=Q(step_count__gte=1), name="trajectory_has_a_step"),
             models.CheckConstraint(
@@ -208,6 +227,12 @@ class Trajectory(models.Model):
             models.Index(
                 fields=("stratum",), name="trajectory_by_stratum", condition=Q(stratum__isnull=False)
             ),
+            models.Index(
+                fields=("project", "subset", "position"),
+                name="trajectory_training",
+                condition=Q(training=True),
+            ),
+            models.Index(fields=("copy_of",), name="trajectory_copies", condition=Q(copy_of__isnull=False)),
             # The orders of the list; agreement and doubt have none, because those without a value come last.
             models.Index(fields=("project", "position"), name="trajectory_by_queue", condition=Q(live=True)),
             models.Index(
@@ -226,6 +251,22 @@ class Trajectory(models.Model):
 
     def __str__(self) -> str:
         return self.record_id
+
+    @property
+    def in_use(self) -> bool:
+        """Whether somebody can be at work on it: `in_use` as a condition."""
+        return self.live or self.training
+
+    @property
+    def keyed_by(self) -> int:
+        """The trajectory that has its key: itself, or what it is a copy of."""
+        return self.copy_of_id or self.pk
+
+
+def in_use(path: str = "") -> Q:
+    """The condition on trajectories that somebody can be at work on: live ones, and those of training.
+    `path`: how the rows asked for reach the trajectory, such as "trajectory__"."""
+    return Q(**{f"{path}live": True}) | Q(**{f"{path}training": True})
 
 
 class TrajectoryContent(models.Model):

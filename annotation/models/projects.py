@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.influence.experiment import ARMS, Unit
 from annotation.core.influence.triage import BATCH, MAX_BATCH
 from annotation.core.kinds import KINDS, STEPS, Feature, ProjectKind
-from annotation.core.vocabulary import UNSEEN_POLICIES, Role, SecondReader, SuggestionPolicy
+from annotation.core.vocabulary import UNSEEN_POLICIES, PauseReason, Role, SecondReader, SuggestionPolicy
 
 from .versioned import Versioned
 
@@ -19,6 +19,7 @@ MAX_ANNOTATORS = 9
 MAX_CLAIMS = 100
 MAX_CLAIM_DAYS = 365
 MAX_RETEST_DAYS = 365
+MAX_GOLD_PERCENT = 30
 JUDGED_SAMPLE = 100
 MAX_JUDGED_SAMPLE = 1_000
 WITH_JUDGES_FIRST = [kind.name for kind in KINDS.values() if kind.has(Feature.JUDGES_FIRST)]
@@ -40,6 +41,8 @@ class Project(Versioned, models.Model):
     `claim_days` after how many days without use such a claim expires (null: never). `retest_percent` says
     which share of the resolved trajectories one of its annotators labels again, after `retest_days`
     (docs/sealing.md, "Rechecks"); `recheck_seed` is the secret that draws them, and places in the queue.
+    `gold_percent` of what annotators are given are gold; whose share of steps labelled as in its key is below
+    `gold_bound` percent is paused (docs/training.md).
     With `judges_first`, people are asked only about what judges do not settle (docs/judges.md, "Judges
     first"), and about `judged_sample` trajectories that they do.
     `experiment_seed` randomises when annotators see suggestions (core.influence.experiment), in place of
@@ -51,7 +54,7 @@ class Project(Versioned, models.Model):
 
     EDITED = (
         *("name", "description", "annotators_per_trajectory", "second_reader", "claim_limit", "claim_days"),
-        *("retest_percent", "retest_days", "suggestion_policy"),
+        *("retest_percent", "retest_days", "gold_percent", "gold_bound", "suggestion_policy"),
         *("show_reference_answer", "show_reward_hints", "carry_forward", "judges_first", "judged_sample"),
     )
 
@@ -104,6 +107,16 @@ class Project(Versioned, models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(MAX_RETEST_DAYS)],
     )
     judges_first = models.BooleanField(_("judges first"), default=False)
+    gold_percent = models.PositiveSmallIntegerField(
+        _("percent of gold among what annotators are given"),
+        default=0,
+        validators=[MaxValueValidator(MAX_GOLD_PERCENT)],
+    )
+    gold_bound = models.PositiveSmallIntegerField(
+        _("percent of gold steps to label as in the key"),
+        default=70,
+        validators=[MaxValueValidator(100)],
+    )
     judged_sample = models.PositiveSmallIntegerField(
         _("judged trajectories that people label as well"),
         default=JUDGED_SAMPLE,
@@ -192,6 +205,10 @@ class Project(Versioned, models.Model):
                 condition=Q(retest_days__gte=1, retest_days__lte=MAX_RETEST_DAYS),
                 name="project_retest_days_in_range",
             ),
+            models.CheckConstraint(
+                condition=Q(gold_percent__lte=MAX_GOLD_PERCENT, gold_bound__lte=100),
+                name="project_gold_in_range",
+            ),
         )
 
     def __str__(self) -> str:
@@ -229,6 +246,9 @@ class Membership(Versioned, models.Model):
     claim-next independent of how many trajectories they have done. Whatever frees a slot lowers it.
     `recheck_gap` is how many claims from the queue still come before the next recheck may.
     `guideline_seen` is the version of the guidelines that they have read last (0: none).
+    `tutorial_done_at`: since when the tutorial is behind them, `tutorial_skipped` by an admin's leave.
+    `paused_at`, for `pause_reason`: they are given nothing new. `gold_since`: gold that was submitted before
+    does not count any more (an admin has resumed them); null: all of it does.
     """
 
     EDITED = ("is_annotator", "is_adjudicator", "is_admin")
@@ -241,6 +261,11 @@ class Membership(Versioned, models.Model):
     claim_cursor = models.BigIntegerField(default=0)
     recheck_gap = models.PositiveSmallIntegerField(default=0)
     guideline_seen = models.PositiveIntegerField(default=0)
+    tutorial_done_at = models.DateTimeField(null=True, blank=True)
+    tutorial_skipped = models.BooleanField(default=False)
+    paused_at = models.DateTimeField(null=True, blank=True)
+    pause_reason = models.CharField(max_length=8, blank=True)
+    gold_since = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -250,6 +275,11 @@ class Membership(Versioned, models.Model):
             models.CheckConstraint(
                 condition=Q(is_annotator=True) | Q(is_adjudicator=True) | Q(is_admin=True),
                 name="membership_has_a_role",
+            ),
+            models.CheckConstraint(
+                condition=Q(paused_at__isnull=True, pause_reason="")
+                | Q(paused_at__isnull=False, pause_reason__in=[reason.value for reason in PauseReason]),
+                name="membership_pause_has_reason",
             ),
         )
 
@@ -270,15 +300,22 @@ class Membership(Versioned, models.Model):
 class Subset(Versioned, models.Model):
     """A named part of a project's data.
 
+    A `training` subset holds keyed trajectories for tutorial, tests and gold, or those of a pilot
+    (docs/training.md), and nothing that is labelled for a release. `required_test`: only who has passed it
+    is given trajectories of this subset.
     `suspend_on_user_turn`: an error run does not propagate past a user message (docs/design.md, "Labels and
     propagation"; right for BFCL-like multi-turn tasks, wrong for τ²-like conversations).
     """
 
-    EDITED = ("suspend_on_user_turn",)
+    EDITED = ("suspend_on_user_turn", "required_test")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subsets")
     name = models.SlugField(_("name"), max_length=64)
     suspend_on_user_turn = models.BooleanField(_("a user message suspends an error run"), default=False)
+    training = models.BooleanField(_("training"), default=False)
+    required_test = models.ForeignKey(
+        "ProficiencyTest", on_delete=models.SET_NULL, null=True, blank=True, related_name="opens"
+    )
     created_at = models.DateTimeField()
 
     class Meta:

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from annotation.core.vocabulary import (
+    OF_TRAINING,
     VALUES,
     AuditedState,
     JudgeDoubt,
@@ -215,10 +216,12 @@ def ruling_drafts() -> Q:
 
 
 class Recheck(models.Model):
-    """A resolved trajectory that somebody is asked to label once more, blind: one of the two readers of an
-    audit, or one of its annotators again (docs/sealing.md, "Rechecks").
+    """Somebody's turn at a trajectory that is none of the N: a resolved one labelled once more, blind, by one
+    of the two readers of an audit or by one of its annotators again (docs/sealing.md, "Rechecks"); or a
+    training trajectory, in the tutorial, a test, a pilot, or as gold (docs/training.md).
 
-    `audited` is what an audit has drawn, of which this is one reading.
+    `audited` is what an audit has drawn, of which this is one reading; `attempt` that at a test, of which
+    this is one item.
     `annotator` is who is to be asked; null: there is nobody (yet) who has not had to do with it. `due_at`:
     not before then; `dealt_at`: since when it has been waiting for this person. The assignment that comes of
     it has no slot, and belongs to nothing that is made of the N annotators' labels.
@@ -228,6 +231,9 @@ class Recheck(models.Model):
     trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="+")
     audited = models.ForeignKey(
         AuditedTrajectory, on_delete=models.CASCADE, null=True, blank=True, related_name="readings"
+    )
+    attempt = models.ForeignKey(
+        "TestAttempt", on_delete=models.CASCADE, null=True, blank=True, related_name="turns"
     )
     kind = models.CharField(max_length=8)
     annotator = models.ForeignKey(
@@ -260,6 +266,26 @@ class Recheck(models.Model):
             models.CheckConstraint(
                 condition=Q(kind=RecheckKind.AUDIT.value) | Q(audited__isnull=True),
                 name="recheck_of_an_audit",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind=RecheckKind.TEST.value, attempt__isnull=False)
+                | (~Q(kind=RecheckKind.TEST.value) & Q(attempt__isnull=True)),
+                name="recheck_of_an_attempt",
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind__in=[kind.value for kind in OF_TRAINING]) | Q(annotator__isnull=False),
+                name="recheck_of_training_has_annotator",
+            ),
+            # once in the tutorial, in a pilot and as gold; in tests, once in each attempt
+            models.UniqueConstraint(
+                fields=("trajectory", "annotator", "kind"),
+                condition=Q(kind__in=[kind.value for kind in OF_TRAINING], attempt__isnull=True),
+                name="recheck_of_training_once",
+            ),
+            models.UniqueConstraint(
+                fields=("attempt", "trajectory"),
+                condition=Q(attempt__isnull=False),
+                name="recheck_of_attempt_once",
             ),
             models.UniqueConstraint(
                 fields=("audited", "annotator"),

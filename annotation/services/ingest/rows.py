@@ -203,6 +203,7 @@ def insert_prepared(
             "step_count": len(own),
             "line": draft.line,
             "live": False,
+            "training": False,
             "position": sampling.place(
                 seed=source.project.recheck_seed, subset=source.target.name, record=item.record_id
             ),
