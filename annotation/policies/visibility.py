@@ -42,17 +42,21 @@ def _own_open(user: m.User, trajectory: str) -> Exists:
     )
 
 
+def _given(user: Viewer) -> Q:
+    """The condition on trajectories that a person has been given and has not returned."""
+    pk = user.pk if isinstance(user, m.User) else None
+    mine = m.Assignment.stored.filter(trajectory=OuterRef("pk"), annotator=pk)
+    return Q(Exists(mine.exclude(state__in=(AssignmentState.RETURNED, AssignmentState.EXPIRED))))
+
+
 def _trajectories(user: m.User) -> Q:
     """Admins: all. Annotators: those they are or were working on. Adjudicators: disputes that they may
     decide, and their cases of audits. All: those whose first error they correct."""
-    mine = m.Assignment.stored.filter(trajectory=OuterRef("pk"), annotator=user).exclude(
-        state__in=(AssignmentState.RETURNED, AssignmentState.EXPIRED)
-    )
     settled = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
     audited = own_case(user).filter(trajectory=OuterRef("pk"))
     return (
         Q(project__in=_projects(user, Role.ADMIN))
-        | Q(Exists(mine), project__in=_projects(user, Role.ANNOTATOR))
+        | Q(_given(user), project__in=_projects(user, Role.ANNOTATOR))
         | Q(~barred(user, "pk"), project__in=_projects(user, Role.ADJUDICATOR), state__in=settled)
         | Q(Exists(audited), project__in=_projects(user, Role.ADJUDICATOR))
         | Q(has_own(user, "pk"), project__in=_projects(user))
@@ -263,6 +267,12 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.PublicRelease: _member("release__project", *RESULT_ROLES),
     m.PredictionSet: _member("release__project", *RESULT_ROLES),
     m.PromptSet: _member("release__project", *RESULT_ROLES),
+    m.KeyLabel: _member("trajectory__project", Role.ADMIN),
+    m.TutorialItem: _member("project", Role.ADMIN),
+    m.ProficiencyTest: _member("project", Role.ADMIN),
+    m.TestItem: _member("test__project", Role.ADMIN),
+    m.TestAttempt: _own_or_admin("annotator", "test__project"),
+    m.Pilot: _member("project", Role.ADMIN),
     m.OutsideNumber: _member("release__project", *RESULT_ROLES),
     m.AuditEvent: _member("project", Role.ADMIN),
 }
@@ -312,7 +322,8 @@ def own(user: Viewer, queryset: QuerySet[M]) -> QuerySet[M]:
 
 
 def visible(user: Viewer, queryset: QuerySet[M]) -> QuerySet[M]:
-    """The rows of a queryset that a person may know of; trajectories that are not live are nobody's.
+    """The rows of a queryset that a person may know of; trajectories that are not live are nobody's, but for
+    those of training that they have been given.
 
     Raises LookupError for a model without a rule: nothing is visible by default.
     """
@@ -320,7 +331,7 @@ def visible(user: Viewer, queryset: QuerySet[M]) -> QuerySet[M]:
     if model not in VISIBLE:
         raise LookupError(f"no visibility rule for {model.__name__}")
     if model is m.Trajectory:
-        queryset = queryset.filter(live=True)
+        queryset = queryset.filter(Q(live=True) | Q(training=True) & _given(user))
     if isinstance(user, Operator):
         return queryset
     if not isinstance(user, m.User) or not user.is_active:
