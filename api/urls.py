@@ -57,6 +57,11 @@ urlpatterns = [
     path(f"{PROJECT}audit/", projects.Audit.as_view(), name="audit"),
     path(f"{PROJECT}members/", members.Members.as_view(), name="members"),
     path(f"{PROJECT}members/<int:pk>/", members.Member.as_view(), name="member"),
+    path(
+        f"{PROJECT}members/<int:pk>/qualifications/",
+        members.Qualifications.as_view(),
+        name="qualifications",
+    ),
     path(f"{PROJECT}invitations/", members.Invitations.as_view(), name="invitations"),
     path(f"{PROJECT}invitations/<int:pk>/", members.OneInvitation.as_view(), name="invitation"),
     path(f"{PROJECT}invitations/<int:pk>/link/", members.NewLink.as_view(), name="invitation-link"),

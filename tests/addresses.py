@@ -86,6 +86,8 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "invitation-renew", pk("invitation", of_project=True))
     yield Address(f + "invitation-revoke", pk("invitation", of_project=True))
     yield Address(f + "member", pk("member", of_project=True), body=seen("member", is_annotator="on"))
+    noted = seen("qualification", degree="master")
+    yield Address(f + "qualifications", pk("member", of_project=True), body=noted)
     yield Address(f + "import-status", slug)
     yield Address(f + "import-detail", pk("import", of_project=True))
     for name in ("import-abandon", "import-options", "import-start", "import-suggestions"):
@@ -281,6 +283,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "members", slug)
     yield Address(a + "annotator-figures", pk("ann", of_project=True))
     yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
+    yield Address(a + "qualifications", pk("member", of_project=True), body={"degree": "master"})
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})
     yield Address(a + "invitation", pk("invitation", of_project=True))
     yield Address(a + "invitation-link", pk("invitation", of_project=True))

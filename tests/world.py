@@ -53,6 +53,7 @@ from annotation.models import (
     Notice,
     PredictionSet,
     PromptSet,
+    Qualification,
     Step,
     Subset,
     SuggestedLabel,
@@ -127,6 +128,7 @@ TABLES: dict[str, type[Model]] = {
     **dict.fromkeys(("cleo-agreed", "cleo-returned", "rita-held", "emil-left"), Assignment),
     "correction": Correction,
     "member": Membership,
+    "qualification": Qualification,
     "subset": Subset,
     "tag": Tag,
 }
@@ -219,6 +221,12 @@ def make_world() -> World:
     PromptSet.objects.create(release=frozen, name="asked", options=waiting, created_at=timezone.now())
     predicted = {"record_id": at["settled"].record_id, "step_labels": {"2": 1}, "final_label": 1}
     publish(freeze(cast.project, "1.1", note=canary("public-note")), shows_leaderboard=True)
+    for user in (cast.ann, cast.cleo):
+        projects.set_qualifications(
+            actor=cast.admin,
+            membership=Membership.objects.get(user=user),
+            values={"field": canary("qualified"), "languages": canary("qualified")},
+        )
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
     )
@@ -281,6 +289,7 @@ def make_world() -> World:
         "emil-left": given(emil, "left"),
         "correction": corrected,
         "member": Membership.objects.get(user=cast.cleo),
+        "qualification": Qualification.objects.get(membership__user=cast.cleo),
         "subset": Subset.objects.get(name="tiny"),
         "tag": Tag.objects.earliest("pk"),
     }

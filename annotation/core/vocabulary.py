@@ -89,6 +89,15 @@ class TokenScope(StrEnum):
         return order.index(needed) <= order.index(self)
 
 
+class Degree(StrEnum):
+    """The highest academic degree of a member."""
+
+    NONE = "none"
+    BACHELOR = "bachelor"
+    MASTER = "master"
+    DOCTORATE = "doctorate"
+
+
 class InvitationState(StrEnum):
     """The state of an invitation; only a pending one's link works."""
 

@@ -59,9 +59,11 @@ from .projects import (
     MAX_CLAIMS,
     MAX_JUDGED_SAMPLE,
     MAX_RETEST_DAYS,
+    MAX_YEARS,
     Guideline,
     Membership,
     Project,
+    Qualification,
     Subset,
 )
 from .rechecks import (
@@ -97,6 +99,7 @@ __all__ = [
     "MAX_CONCURRENCY",
     "MAX_JUDGED_SAMPLE",
     "MAX_RETEST_DAYS",
+    "MAX_YEARS",
     "UNFINISHED_RUNS",
     "Adjudication",
     "AdminRemark",
@@ -144,6 +147,7 @@ __all__ = [
     "Project",
     "PromptSet",
     "PublicRelease",
+    "Qualification",
     "Recheck",
     "RelabelRequest",
     "Release",

@@ -11,7 +11,14 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.influence.experiment import ARMS, Unit
 from annotation.core.influence.triage import BATCH, MAX_BATCH
 from annotation.core.kinds import KINDS, STEPS, Feature, ProjectKind
-from annotation.core.vocabulary import UNSEEN_POLICIES, PauseReason, Role, SecondReader, SuggestionPolicy
+from annotation.core.vocabulary import (
+    UNSEEN_POLICIES,
+    Degree,
+    PauseReason,
+    Role,
+    SecondReader,
+    SuggestionPolicy,
+)
 
 from .versioned import Versioned
 
@@ -20,6 +27,7 @@ MAX_CLAIMS = 100
 MAX_CLAIM_DAYS = 365
 MAX_RETEST_DAYS = 365
 MAX_GOLD_PERCENT = 30
+MAX_YEARS = 80
 JUDGED_SAMPLE = 100
 MAX_JUDGED_SAMPLE = 1_000
 WITH_JUDGES_FIRST = [kind.name for kind in KINDS.values() if kind.has(Feature.JUDGES_FIRST)]
@@ -295,6 +303,38 @@ class Membership(Versioned, models.Model):
             (Role.ADMIN, self.is_admin),
         )
         return tuple(role for role, has in held if has)
+
+
+class Qualification(Versioned, models.Model):
+    """What admins note of a member's degree, its field, years of work in it, and languages (a list with
+    commas). For admins only; a release counts them. It goes with the membership."""
+
+    EDITED = ("degree", "field", "years", "languages")
+
+    membership = models.OneToOneField(Membership, on_delete=models.CASCADE, related_name="qualification")
+    degree = models.CharField(
+        _("highest degree"), max_length=10, choices=[(one.value, one.value) for one in Degree], blank=True
+    )
+    field = models.CharField(_("field"), max_length=80, blank=True)
+    years = models.PositiveSmallIntegerField(
+        _("years in the field"), null=True, blank=True, validators=[MaxValueValidator(MAX_YEARS)]
+    )
+    languages = models.CharField(_("languages"), max_length=200, blank=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(degree__in=["", *(one.value for one in Degree)]),
+                name="qualification_degree_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(years__isnull=True) | Q(years__lte=MAX_YEARS),
+                name="qualification_years_in_range",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"qualifications of {self.membership_id}"
 
 
 class Subset(Versioned, models.Model):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from annotation.core.vocabulary import InvitationState, TokenScope
-from annotation.models import User
+from annotation.core.vocabulary import Degree, InvitationState, TokenScope
+from annotation.models import MAX_YEARS, User
 from annotation.services.accounts import MAX_TOKEN_DAYS
 from annotation.services.projects.invitations import MAX_NAME
 
@@ -106,6 +106,34 @@ class MemberChange(Input):
     """The roles from now on."""
 
     roles = Roles()
+    version = Version()
+
+
+DEGREE_HELP = "The highest one; empty: not noted."
+LANGUAGES_HELP = "With commas."
+
+
+class Qualifications(Output):
+    """What admins note of a member; empty or null: nothing."""
+
+    degree = serializers.CharField(help_text=DEGREE_HELP)
+    field = StoredText()
+    years = serializers.IntegerField(allow_null=True)
+    languages = StoredText(help_text=LANGUAGES_HELP)
+    version = serializers.CharField(help_text="Names the qualifications as they are.")
+
+
+class QualificationsChange(Input):
+    """What is to be noted; what is left out stays."""
+
+    degree = serializers.ChoiceField(
+        choices=words(Degree), required=False, allow_blank=True, help_text=DEGREE_HELP
+    )
+    field = serializers.CharField(max_length=80, required=False, allow_blank=True)
+    years = Whole(min_value=0, max_value=MAX_YEARS, required=False, allow_null=True)
+    languages = serializers.CharField(
+        max_length=200, required=False, allow_blank=True, help_text=LANGUAGES_HELP
+    )
     version = Version()
 
 

@@ -8,7 +8,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import Invitation, Membership
+from annotation.models import Invitation, Membership, Qualification
 from annotation.policies import require, visible
 from annotation.services import projects
 
@@ -54,6 +54,40 @@ class Member(ProjectView):
         """End a membership; what the person labelled stays. For admins. The last admin cannot go (409)."""
         projects.remove_member(actor=self.user, membership=self._found(pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Qualifications(ProjectView):
+    """`/projects/<slug>/members/<id>/qualifications/`"""
+
+    noun = "members"
+
+    def _found(self, pk: int) -> Membership:
+        project = self.project()
+        require(self.user, "members.change", project)
+        rows = Membership.objects.filter(project=project).select_related("user", "project", "qualification")
+        return fetch(self.user, rows, pk=pk)
+
+    @extend_schema(summary="Look at a member's qualifications", responses=shapes.Qualifications)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Degree, its field, years of work in it, and languages, as admins noted them. For admins."""
+        member = self._found(pk)
+        noted = getattr(member, "qualification", None) or Qualification(membership=member)
+        return Response(shapes.Qualifications(noted).data)
+
+    @extend_schema(
+        summary="Note a member's qualifications",
+        request=shapes.QualificationsChange,
+        responses=shapes.Qualifications,
+    )
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Change them; what is left out stays. A release counts them among its annotators, and names nobody.
+        For admins."""
+        values = self.parsed(shapes.QualificationsChange)
+        version = values.pop("version", None)
+        noted = projects.set_qualifications(
+            actor=self.user, membership=self._found(pk), values=values, version=version
+        )
+        return Response(shapes.Qualifications(noted).data)
 
 
 class Invitations(ProjectView):

@@ -13,14 +13,16 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.kinds import KINDS, STEPS, ProjectKind, settings_of
 from annotation.core.project_templates import DEFAULT_TEMPLATE, TEMPLATES
-from annotation.core.vocabulary import SecondReader, SuggestionPolicy
-from annotation.language import joined, translated
+from annotation.core.releases.qualifications import DEGREES
+from annotation.core.vocabulary import Degree, SecondReader, SuggestionPolicy
+from annotation.language import joined, translated, translated_lazy
 from annotation.models import (
     MAX_ANNOTATORS,
     MAX_CLAIM_DAYS,
     MAX_CLAIMS,
     MAX_JUDGED_SAMPLE,
     MAX_RETEST_DAYS,
+    MAX_YEARS,
     Project,
 )
 from annotation.models.projects import JUDGED_SAMPLE
@@ -373,6 +375,32 @@ class InviteForm(RolesForm):
         help_text=_("Each gets a link of their own. Leave empty for one link that you pass on yourself."),
     )
     field_order = ("people",)
+
+
+class QualificationForm(forms.Form):
+    """What admins note of a member; nothing has to be."""
+
+    degree = forms.ChoiceField(
+        label=_("Highest degree"),
+        required=False,
+        choices=[
+            ("", _("not noted")),
+            (Degree.NONE.value, _("no degree")),
+            *((degree.value, translated_lazy(title)) for degree, title in DEGREES.items()),
+        ],
+    )
+    field = forms.CharField(
+        label=_("Field of the degree"),
+        max_length=80,
+        required=False,
+        help_text=_("Such as computer science."),
+    )
+    years = forms.IntegerField(
+        label=_("Years of work in the field"), min_value=0, max_value=MAX_YEARS, required=False
+    )
+    languages = forms.CharField(
+        label=_("Languages"), max_length=200, required=False, help_text=_("With commas: English, Chinese.")
+    )
 
 
 class SubsetForm(forms.Form):

@@ -74,6 +74,7 @@ AUDIT_SENTENCES = {
     "judges_first.settle": gettext_lazy("settled what judges agree on"),
     "judges_first.send_back": gettext_lazy("sent what judges had settled to people"),
     "labels.import": gettext_lazy("imported finished labels"),
+    "member.qualifications": gettext_lazy("changed the qualifications of a member"),
     "member.remove": gettext_lazy("removed a member"),
     "member.set": gettext_lazy("set the roles of a member"),
     "predictions.delete": gettext_lazy("deleted the predictions of a model"),

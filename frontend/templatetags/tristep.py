@@ -1,6 +1,6 @@
 """Template tags of the design system: marks, icons, figures, pagination."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import template
@@ -9,6 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import get_language, gettext, pgettext
 
 from annotation import language
+from annotation.core.releases import qualifications
 from annotation.core.text import unescape
 from annotation.core.vocabulary import (
     REASON_CODES_BY_CODE,
@@ -208,6 +209,12 @@ def language_tag() -> str:
 def translated(sentence: str) -> str:
     """A sentence of the domain (a refusal, a reason), stored or just said, in the reader's language."""
     return language.translated(sentence)
+
+
+@register.filter
+def qualification_sentences(block: Mapping[str, Any] | None) -> list[str]:
+    """The counts of a release's annotators in sentences; none where its manifest states none."""
+    return [language.translated(sentence) for sentence in qualifications.qualification_sentences(block or {})]
 
 
 @register.filter(is_safe=True)

@@ -46,6 +46,7 @@ PAGES = {
     "guidelines": ("ann", "guidelines", 10),
     "look again": ("admin", "look-again", 14),
     "members": ("admin", "members", 8),
+    "qualifications": ("admin", "qualifications", 6),
     "remarks": ("admin", "remarks", 8),
     "corrections": ("admin", "corrections", 12),
     "correction": ("admin", "correction", 13),
@@ -218,6 +219,8 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
         return ("bench", disputed.order_by("-step_count").first().pk)
     if name == "history":
         return (Adjudication.objects.order_by("-trajectory__step_count").first().trajectory_id,)
+    if name == "qualifications":
+        return ("bench", cast.project.memberships.get(user=cast.ann).pk)
     if name == "annotator-figures":
         return ("bench", cast.ann.pk)
     if name == "release-diff":

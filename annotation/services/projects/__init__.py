@@ -12,6 +12,7 @@ from .invitations import (
     revoke_invitation,
 )
 from .members import add_member, remove_member, set_roles
+from .qualifications import set_qualifications
 from .settings import (
     SETTINGS,
     close_checklist,
@@ -43,6 +44,7 @@ __all__ = [
     "remove_member",
     "renew_invitation",
     "revoke_invitation",
+    "set_qualifications",
     "set_roles",
     "settings_from",
     "start_project",

@@ -13,9 +13,19 @@ from django.db.models import Count
 from annotation.core.audits.certificate import CONFIDENCE
 from annotation.core.decisions.recipes import TOO_FEW_LEFT
 from annotation.core.i18n import translatable
+from annotation.core.releases.qualifications import Qualifications, qualification_counts
 from annotation.core.releases.record_format import distribution, file_name
+from annotation.core.text import unescape
 from annotation.core.vocabulary import IN_RELEASES, ImportState, TrajectoryState
-from annotation.models import DERIVED, AuditedTrajectory, ImportFile, Membership, Project, Trajectory
+from annotation.models import (
+    DERIVED,
+    AuditedTrajectory,
+    ImportFile,
+    Membership,
+    Project,
+    Qualification,
+    Trajectory,
+)
 from annotation.policies import OPERATOR
 from annotation.reports.influence.report import as_json, influence
 from annotation.reports.judging.judges_first import summary
@@ -45,6 +55,7 @@ def described(project: Project, running: ReleaseDigest, leave_out: Collection[st
         "guideline_versions": _by(running, 1),
         "annotators_per_trajectory": project.annotators_per_trajectory,
         "annotators": _annotators(project, running),
+        **_qualifications(project, running),
         "exposure": _exposure(project, running),
         "digest": running.digest.hexdigest(),
         "records": running.records,
@@ -126,6 +137,18 @@ def _annotators(project: Project, running: ReleaseDigest) -> dict[str, Any]:
         "number": len(people),
         "people": {name: {**counted, "guidelines_read": seen.get(name)} for name, counted in people.items()},
     }
+
+
+def _qualifications(project: Project, running: ReleaseDigest) -> dict[str, Any]:
+    """Counts of what admins noted of the annotators of the release; nothing where there is nothing to
+    state. Who has left counts among them, with nothing noted."""
+    labelled = {name for name, _version in running.turns}
+    people = {pk: Qualifications() for pk, name in running.names.items() if name in labelled}
+    noted = Qualification.objects.filter(membership__project=project, membership__user__in=people).order_by()
+    for pk, degree, field, years, languages in noted.values_list("membership__user", *Qualification.EDITED):
+        people[pk] = Qualifications(degree, unescape(field), years, unescape(languages))
+    block = qualification_counts(people.values())
+    return {"qualifications": block} if block else {}
 
 
 def _exposure(project: Project, running: ReleaseDigest) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -15,31 +16,56 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import policies
 from annotation.core.errors import Invalid, StaleVersion
+from annotation.core.releases.qualifications import DEGREES, FEWEST_ANNOTATORS, SMALLEST
 from annotation.core.text import unescape
-from annotation.core.vocabulary import InvitationState
-from annotation.models import Invitation, Membership
+from annotation.core.vocabulary import Degree, InvitationState
+from annotation.language import translated
+from annotation.models import Invitation, Membership, Qualification
 from annotation.services import projects
 from frontend import mail
 from frontend.forms import add_errors
-from frontend.forms.projects import InviteForm, RolesForm
+from frontend.forms.projects import InviteForm, QualificationForm, RolesForm
 from frontend.pages.shared.collision import collide
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import ListPage, show
-from frontend.rendering.began import begun, read
+from frontend.rendering.began import BEGAN, begun, read
 from frontend.rendering.jinja import Macros
 from frontend.rendering.tables import Column, at, cells
+from frontend.templatetags.tristep import readable
 
 MEMBERS_VERB = "members.change"
 INVITATIONS_SHOWN = 50
 member_cells = Macros("members")
 
 
+def _noted(name: str) -> Callable[[Membership], Any]:
+    """A field of a member's qualifications, for the file."""
+    return lambda row: readable(str(noted)) if (noted := getattr(_of(row), name)) is not None else ""
+
+
+def _of(row: Membership) -> Qualification:
+    """A member's qualifications; nothing is noted where there is no row."""
+    return getattr(row, "qualification", None) or Qualification(membership=row)
+
+
 def _list(opened: ProjectPage) -> ListPage:
     token = get_token(opened.request)
+
+    def qualifications(row: Membership) -> str:
+        """What is noted of a member, in a line that leads to the form."""
+        noted = _of(row)
+        words = [
+            translated(DEGREES.get(Degree(noted.degree), "")) if noted.degree else "",
+            readable(noted.field),
+            _("%(n)s years") % {"n": noted.years} if noted.years is not None else "",
+            readable(noted.languages),
+        ]
+        text = " · ".join(filter(None, words)) or _("Qualifications")
+        return cells.link(text, at("qualifications", opened.project.slug, row.pk), "small")
 
     def address(row: Membership) -> str:
         return at("member", opened.project.slug, row.pk)
@@ -49,11 +75,12 @@ def _list(opened: ProjectPage) -> ListPage:
             "user_name",
             _("Member"),
             "user.username",
-            lambda row: cells.lines(row.user, cells.soft(row.user.username)),
+            lambda row: cells.lines(row.user, cells.soft(row.user.username), qualifications(row)),
             "main",
             "user__username",
         ),
         Column("name", value="user.display_name"),
+        *(Column(name, value=_noted(name)) for name in Qualification.EDITED),
         Column(
             "roles",
             _("Roles"),
@@ -64,7 +91,7 @@ def _list(opened: ProjectPage) -> ListPage:
             "", _("Actions"), cell=lambda row: member_cells.acts(row, address(row), token), look="actions"
         ),
     ]
-    members = Membership.objects.filter(project=opened.project).select_related("user")
+    members = Membership.objects.filter(project=opened.project).select_related("user", "qualification")
     rows = policies.visible(opened.user, members.order_by("user__username"))
     return ListPage(opened.request, columns, rows, order="user__username", file="members")
 
@@ -125,6 +152,53 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
             return _page(opened, collision=collision)
         messages.success(request, _("The roles of %(name)s are saved.") % {"name": membership.user})
     return redirect("frontend:members", slug)
+
+
+@require_http_methods(["GET", "POST"])
+def qualifications(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The degree, its field, years and languages of a member, which admins alone see and note."""
+    opened = open_project(request, slug, MEMBERS_VERB)
+    found = Membership.objects.filter(project=opened.project)
+    found = found.select_related("user", "project", "qualification")
+    membership = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    row = _of(membership)
+    values, collision = row.edited(), None
+    form = QualificationForm(request.POST or None, initial=_readable(values))
+    if form.is_valid():
+        try:
+            projects.set_qualifications(
+                actor=opened.user,
+                membership=membership,
+                values=form.cleaned_data,
+                version=read(request.POST).version,
+            )
+        except Invalid as error:
+            add_errors(form, error)
+        except StaleVersion:
+            row = Qualification.objects.get(membership=membership)
+            values = row.edited()
+            collision = collide(opened, membership, form, _readable(values), take=request.path)
+            form = QualificationForm(initial=collision.values)
+        else:
+            name = {"name": membership.user}
+            messages.success(request, _("The qualifications of %(name)s are saved.") % name)
+            return redirect("frontend:members", slug)
+    refused = form.is_bound and form.errors
+    return opened.render(
+        "projects/qualifications.html",
+        "members",
+        status=409 if collision else 400 if refused else 200,
+        title=str(membership.user),
+        form=form,
+        began=request.POST.get(BEGAN, "") if refused else begun(row.version, _readable(values)),
+        collision=collision,
+        fewest=FEWEST_ANNOTATORS,
+        smallest=SMALLEST,
+    )
+
+
+def _readable(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: unescape(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
 @never_cache

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ...kinds import Feature, of_manifest
 from ...vocabulary import ConsensusKind
+from ..qualifications import qualification_sentences
 from .formats.base import ExportOptions
 from .formats.columns import CellKind
 from .formats.protocols import INDEPENDENT
@@ -57,6 +58,11 @@ def about_labels(
     for kind, count in kinds.items():
         yield f"- {markdown_text(kind)}: {count} ({_KINDS.get(kind, 'see the manifest')})"
     yield ""
+    if sentences := qualification_sentences(manifest.get("qualifications") or {}):
+        yield "Of the annotators (a count of few people is not stated):"
+        yield ""
+        yield from (f"- {markdown_text(sentence)}" for sentence in sentences)
+        yield ""
     yield from _sight(manifest)
     if options.blind_labels:
         rows = sum(file.rows for file in files if file.table.blind)
