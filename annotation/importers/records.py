@@ -18,7 +18,7 @@ from annotation.core.trajectories.trajectory import FileLabels, TrajectoryDraft
 from .base import ReadContext
 
 MAX_PROBLEMS_PER_RECORD: Final = 20
-LABEL_KEYS: Final = frozenset({"step_labels", "final_label"})
+LABEL_KEYS: Final = frozenset({"step_labels", "final_label", "explanations"})
 
 
 class RecordProblems:

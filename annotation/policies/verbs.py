@@ -16,6 +16,8 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "project.view": (Role.ANNOTATOR, Role.ADJUDICATOR, Role.ADMIN),
     "project.change": (Role.ADMIN,),
     "members.change": (Role.ADMIN,),
+    "training.view": (Role.ADMIN,),
+    "training.change": (Role.ADMIN,),
     "import": (Role.ADMIN,),
     "assign": (Role.ADMIN,),
     "judges.change": (Role.ADMIN,),

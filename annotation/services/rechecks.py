@@ -15,6 +15,7 @@ from annotation.core.errors import StaleState
 from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
 from annotation.core.vocabulary import (
+    OF_TRAINING,
     RESOLVED,
     AssignmentState,
     LabelAuditState,
@@ -38,6 +39,7 @@ from annotation.models import (
 )
 from annotation.policies import rechecks as policy
 
+from . import training
 from .batched_writes import in_blocks
 from .transitions import advance
 
@@ -225,9 +227,12 @@ def put_back(*, recheck: int, now: datetime) -> None:
         _deal(row, row.project, now)
 
 
-def finish(*, recheck: int) -> None:
+def finish(*, recheck: int, now: datetime) -> None:
     """Its labels are in."""
     advance(Recheck, recheck, RecheckState.CLAIMED, RecheckState.DONE)
+    row = Recheck.objects.select_related("project", "trajectory", "annotator", "attempt").get(pk=recheck)
+    if row.kind in OF_TRAINING:
+        training.finished(row, now=now)
 
 
 def too_late(*, assignment: Assignment, now: datetime) -> bool:

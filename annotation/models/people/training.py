@@ -5,6 +5,8 @@ A keyed trajectory is `training` and never live, so that it is in no queue, figu
 labels of it is a `Recheck` of the kind tutorial, test, gold or pilot, and never one of the N.
 """
 
+from typing import Any
+
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -20,7 +22,7 @@ MAX_ATTEMPTS = 20
 MAX_WAIT_HOURS = 24 * 90
 
 
-def _share(name: str) -> models.FloatField:
+def _share(name: Any) -> models.FloatField:
     """A share from 0 to 1 that a test asks for; null: it is not asked."""
     return models.FloatField(
         name, null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]

@@ -24,7 +24,7 @@ from annotation.models import (
 from annotation.policies import require
 from annotation.policies.rechecks import askable
 
-from .. import arms, claim_expiry, rechecks
+from .. import arms, claim_expiry, rechecks, training
 from .slots import guideline_in_force, take_slot
 
 CLAIM_TRIES = 50
@@ -97,7 +97,8 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
     same one.
 
     Raises Conflict (codes "claim_limit" to whoever holds as many as the project allows, "nothing_left" when
-    nothing is left for this person, "claim_key_reused" for a key of another project), Invalid for an unusable
+    nothing is left for this person, "claim_key_reused" for a key of another project, those of
+    `training.gate`), Invalid for an unusable
     key.
     """
     if claim_key and not CLAIM_KEY.fullmatch(claim_key):
@@ -130,6 +131,10 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     # with the membership, so that nobody waits longer because there are rechecks
     waiting = askable(actor).filter(project=OuterRef("project")).values("pk")[:1]
     membership = Membership.objects.annotate(recheck=Subquery(waiting)).get(project=project, user=actor)
+    turn = training.gate(membership, project)
+    if turn is not None:
+        taken = rechecks.take(recheck=turn, user=actor)
+        return _begin(actor, project, taken.trajectory_id, claim_key, recheck=taken)
     recheck: int | None = getattr(membership, "recheck", None)
     if recheck is not None and not membership.recheck_gap:
         return _assign_recheck(actor, project, recheck, claim_key)

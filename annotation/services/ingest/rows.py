@@ -12,8 +12,9 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
 from annotation.core.rechecks import sampling
 from annotation.core.text import escape
+from annotation.core.training.keys import IncompleteKey, key_in
 from annotation.core.trajectories.conversation_turns import turns_stand_alone
-from annotation.core.trajectories.trajectory import TrajectoryDraft, content_json
+from annotation.core.trajectories.trajectory import TrajectoryDraft, content_json, step_indexes
 from annotation.core.vocabulary import ImportState
 from annotation.importers import RecordError
 from annotation.models import (
@@ -25,8 +26,10 @@ from annotation.models import (
     Task,
     Trajectory,
     TrajectoryContent,
+    in_use,
 )
 
+from .. import bulk, training
 from ..bulk import insert
 from . import lease
 
@@ -114,7 +117,9 @@ def _sort_out(
     live = _live(source, batch)
     for item in batch:
         before = live.get(item.record_id)
-        if before is None:
+        if source.target.training and (half := _half_a_key(source, item)):
+            errors.append(half)
+        elif before is None:
             fresh.append(item)
             tally.created += 1
         elif before.content_digest == item.digest or _was_edited(source, item, before):
@@ -130,6 +135,16 @@ def _sort_out(
         turns_stand_alone(item.draft.messages, item.draft.reference_answer) for item in fresh
     )
     return fresh, errors
+
+
+def _half_a_key(source: ImportFile, item: PreparedDraft) -> RecordError | None:
+    """The error of a record in a training subset that labels some steps and not all."""
+    draft = item.draft
+    try:
+        key_in(draft.raw, draft.source_labels, step_indexes(draft.messages))
+    except IncompleteKey as error:
+        return RecordError(file=source.filename, line=draft.line, field=error.field, reason=error.reason)
+    return None
 
 
 def _was_edited(source: ImportFile, item: PreparedDraft, before: Trajectory) -> bool:
@@ -154,7 +169,7 @@ def _packed(item: PreparedDraft) -> tuple[bytes, bytes]:
 
 def _live(source: ImportFile, batch: Sequence[PreparedDraft]) -> dict[str, Trajectory]:
     rows = Trajectory.objects.filter(
-        subset=source.target.pk, live=True, record_id__in=[item.record_id for item in batch]
+        in_use(), subset=source.target.pk, record_id__in=[item.record_id for item in batch]
     ).select_related("source")
     rows = rows.only("pk", "record_id", "content_digest", "source__format")
     return {row.record_id: row for row in rows}
@@ -166,7 +181,7 @@ def _refusal(source: ImportFile, item: PreparedDraft, before: Trajectory) -> Rec
             "{record_id} already exists with different content; import with “replace” to replace it.",
             record_id=item.record_id,
         )
-    elif Assignment.objects.filter(trajectory=before).exists():
+    elif Assignment.stored.filter(trajectory=before).exists():
         reason = translatable(
             "{record_id} has been claimed or labelled and can no longer be replaced.",
             record_id=item.record_id,
@@ -185,10 +200,12 @@ def insert_prepared(
     """Insert records and all that belongs to them, none of them live yet; `packed` is what `pack` makes."""
     tasks = _tasks(source, fresh)
     steps = [_steps(item.draft) for item in fresh]
+    keys = bulk.draw_ids(Trajectory, len(fresh))
     rows = []
-    for item, own in zip(fresh, steps, strict=True):
+    for key, item, own in zip(keys, fresh, steps, strict=True):
         draft = item.draft
         row = {
+            "id": key,
             "project_id": source.project_id,
             "subset_id": source.target.pk,
             "task_id": tasks[item.task_key],
@@ -212,7 +229,7 @@ def insert_prepared(
         rows.append(row)
         tally.steps += len(own)
         tally.written += 1
-    keys = insert(Trajectory, tuple(rows[0]), [tuple(row.values()) for row in rows], returning=True)
+    insert(Trajectory, tuple(rows[0]), [tuple(row.values()) for row in rows])
     insert(
         TrajectoryContent,
         ("trajectory_id", "content", "raw", "raw_sha256", "source_labels"),
@@ -226,6 +243,8 @@ def insert_prepared(
         ("trajectory_id", "message_index", "ordinal", "after_user_turn"),
         [(key, *step) for key, own in zip(keys, steps, strict=True) for step in own],
     )
+    if source.target.training:
+        training.read_keys(keys)
 
 
 def _labels(draft: TrajectoryDraft) -> bytes | None:

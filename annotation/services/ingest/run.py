@@ -18,7 +18,7 @@ from annotation.core.vocabulary import ImportState
 from annotation.importers import Importer, ReadContext, RecordError, by_name
 from annotation.importers.limits import read_within_limits
 from annotation.importers.options import ReadOptions
-from annotation.models import Assignment, ImportFile, Project, Step, Task, Trajectory
+from annotation.models import Assignment, ImportFile, Project, Step, Subset, Task, Trajectory, in_use
 from annotation.policies import OPERATOR, Actor
 
 from .. import audit, planner_stats
@@ -281,10 +281,12 @@ def _publish(source: ImportFile, tally: ImportTally, actor: Actor) -> None:
                 finished_at=timezone.now(),
             )
             _retire(tally.replaced)
-            Trajectory.objects.filter(source=source).update(
-                live=True, free_slots=project.annotators_per_trajectory
+            # the subset as it is now: it may have been marked since the file was received
+            trains = Subset.objects.select_for_update(no_key=True).get(pk=source.target.pk).training
+            Trajectory.objects.filter(source=source, copy_of=None).update(
+                live=not trains, training=trains, free_slots=project.annotators_per_trajectory
             )
-            if tally.written:
+            if tally.written and not trains:
                 lower_cursors(project_id=source.project_id, position=0)
             audit.record(
                 actor=source.created_by or actor,
@@ -306,8 +308,9 @@ def _retire(replaced: list[int]) -> None:
     """Take the replaced rows out of sight; none may have been claimed since it was looked at."""
     for start in range(0, len(replaced), RETIRED_AT_ONCE):
         part = replaced[start : start + RETIRED_AT_ONCE]
-        claimed = Assignment.objects.filter(trajectory=OuterRef("pk"))
-        gone = Trajectory.objects.filter(~Exists(claimed), pk__in=part, live=True).update(live=False)
+        claimed = Assignment.stored.filter(trajectory=OuterRef("pk"))
+        unused = Trajectory.objects.filter(in_use(), ~Exists(claimed), pk__in=part)
+        gone = unused.update(live=False, training=False)
         if gone != len(part):
             raise Conflict(
                 translatable("A record was claimed while its replacement was being imported."),

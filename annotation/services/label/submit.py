@@ -100,7 +100,7 @@ def finish(assignments: Collection[Assignment], *, now: datetime) -> None:
         )
     for assignment in assignments:
         if assignment.recheck_id is not None:
-            rechecks.finish(recheck=assignment.recheck_id)
+            rechecks.finish(recheck=assignment.recheck_id, now=now)
     labelled = {assignment.trajectory_id for assignment in assignments if assignment.recheck_id is None}
     if labelled:
         consensus.settle(labelled)

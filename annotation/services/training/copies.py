@@ -1,0 +1,80 @@
+"""Copies of a trajectory: a training item made of a resolved one, and gold, which stands in an ordinary
+subset and must not be told from its neighbours."""
+
+import secrets
+
+from django.db import transaction
+from django.db.models import Max, Min
+
+from annotation.core.rechecks import sampling
+from annotation.models import Step, Subset, Task, Trajectory, TrajectoryContent
+
+from ..bulk import draw_ids
+
+NEAR = 500
+"""An id is looked for so far on either side of that of a neighbour."""
+
+
+@transaction.atomic
+def copy_into(original: Trajectory, subset: Subset) -> Trajectory:
+    """A training copy of a trajectory in a subset of the same project, with its content, steps and record id,
+    for services that asked permission. It comes with its project.
+
+    Its id is a free one near that of a live trajectory of the subset drawn by chance, where there is one.
+    Raises IntegrityError when the subset has a training trajectory of that record id already.
+    """
+    project = original.project
+    task, _made = Task.objects.get_or_create(
+        subset=subset, key=original.task.key, defaults={"question": original.task.question}
+    )
+    copy = Trajectory.objects.create(
+        pk=_id_among(subset),
+        project=project,
+        subset=subset,
+        task=task,
+        source_id=original.source_id,
+        copy_of=original,
+        training=True,
+        record_id=original.record_id,
+        data_source=original.data_source,
+        query_index=original.query_index,
+        sample_index=original.sample_index,
+        policy_model=original.policy_model,
+        content_digest=original.content_digest,
+        message_count=original.message_count,
+        step_count=original.step_count,
+        line=original.line,
+        position=sampling.place(
+            seed=project.recheck_seed, subset=f"{subset.name} copy", record=original.record_id
+        ),
+        free_slots=project.annotators_per_trajectory,
+    )
+    content = TrajectoryContent.objects.get(pk=original.pk)
+    TrajectoryContent.objects.create(
+        trajectory=copy, content=content.content, raw=content.raw, raw_sha256=content.raw_sha256
+    )
+    Step.objects.bulk_create(
+        Step(
+            trajectory=copy,
+            message_index=step.message_index,
+            ordinal=step.ordinal,
+            after_user_turn=step.after_user_turn,
+        )
+        for step in Step.objects.filter(trajectory=original).order_by("ordinal")
+    )
+    return copy
+
+
+def _id_among(subset: Subset) -> int:
+    """A free id among those of a subset's live trajectories; without one near, the next there is."""
+    live = Trajectory.objects.filter(subset=subset, live=True)
+    ends = live.aggregate(first=Min("pk"), last=Max("pk"))
+    if ends["first"] is not None:
+        chance = secrets.SystemRandom()
+        at = live.filter(pk__gte=chance.randint(ends["first"], ends["last"])).order_by("pk")
+        near = at.values_list("pk", flat=True)[0]
+        first, last = max(ends["first"], near - NEAR), min(ends["last"], near + NEAR)
+        taken = set(Trajectory.objects.filter(pk__range=(first, last)).values_list("pk", flat=True))
+        if free := [pk for pk in range(first, last) if pk not in taken]:
+            return chance.choice(free)
+    return draw_ids(Trajectory, 1)[0]

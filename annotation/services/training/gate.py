@@ -1,0 +1,23 @@
+"""What stands before the queue: a pause, the tutorial, a test, a pilot."""
+
+from annotation.core.errors import Conflict
+from annotation.core.i18n import translatable
+from annotation.models import Membership, Project
+
+from . import turns
+
+PAUSED = translatable(
+    "You are given nothing new at the moment; what you have begun you can finish. The project's admins know "
+    "of it, and will tell you more."
+)
+
+
+def gate(membership: Membership, project: Project) -> int | None:
+    """The turn (pk of a recheck) that a member must take before anything from the queue; None: the queue is
+    open.
+
+    Raises Conflict: code "paused" to whoever is paused.
+    """
+    if membership.paused_at is not None:
+        raise Conflict(PAUSED, code="paused")
+    return turns.waiting(membership)

@@ -1,0 +1,64 @@
+"""People's turns at training trajectories: asked for, and what follows when one is done."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from annotation.core.vocabulary import ExposureKind, RecheckKind
+from annotation.models import Membership, Project, Recheck, TestAttempt, Trajectory, User
+
+from .. import exposures
+
+
+def ask(
+    *,
+    kind: RecheckKind,
+    project: Project,
+    trajectories: Collection[int],
+    annotator: User,
+    now: datetime,
+    attempt: TestAttempt | None = None,
+) -> None:
+    """Ask somebody for the labels of training trajectories, by pk and in this order, for services that asked
+    permission; what was asked of them for the same before is not asked again."""
+    Recheck.objects.bulk_create(
+        (
+            Recheck(
+                project=project,
+                trajectory_id=pk,
+                kind=kind.value,
+                annotator=annotator,
+                attempt=attempt,
+                due_at=now,
+                dealt_at=now,
+                created_at=now,
+            )
+            for pk in trajectories
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def finished(recheck: Recheck, *, now: datetime) -> None:
+    """Do what follows when the labels of a turn are in."""
+
+
+def note_key_seen(*, user: User, trajectory: Trajectory, now: datetime) -> None:
+    """Note that somebody has seen the key of a training trajectory: of it, and of the original and all other
+    copies, which they are given no more."""
+    root = trajectory.copy_of_id or trajectory.pk
+    family = Trajectory.objects.filter(copy_of=root).values_list("pk", flat=True)
+    seen = [(pk, None) for pk in {root, trajectory.pk, *family}]
+    exposures.note(user=user, kind=ExposureKind.CONSENSUS, seen=seen, now=now)
+
+
+def waiting(membership: Membership) -> int | None:
+    """The next training turn (pk) that is asked of a member first: of tutorial, attempt or pilot."""
+    kinds = (RecheckKind.TUTORIAL.value, RecheckKind.TEST.value, RecheckKind.PILOT.value)
+    rows = Recheck.objects.filter(
+        annotator=membership.user_id,
+        project=membership.project_id,
+        kind__in=kinds,
+        state="waiting",
+        trajectory__training=True,
+    )
+    return rows.order_by("pk").values_list("pk", flat=True).first()
