@@ -20,6 +20,7 @@ from annotation.services import (
     notices,
     rechecks,
     release,
+    reservations,
     second_person,
     suggest,
 )
@@ -140,6 +141,7 @@ def reap() -> None:
         ingest.reap()
         suggest.reap()
         claim_expiry.sweep()
+        reservations.sweep()
         rechecks.sweep()
         label_audits.sweep()
         second_person.sweep()

@@ -46,6 +46,15 @@ class ExpiryReason(StrEnum):
     REPLACED = "replaced"
 
 
+class ReservationEnd(StrEnum):
+    """The reason why a place is kept for somebody no more: they left, an admin withdrew it, or they may not
+    label the trajectory any more."""
+
+    LEFT = "left"
+    WITHDRAWN = "withdrawn"
+    UNFIT = "unfit"
+
+
 class TrajectoryState(StrEnum):
     """The state of a trajectory between labelling and consensus. `judged`: judges alone settled it, before
     people were asked."""

@@ -44,6 +44,7 @@ from .labels import (
     SaveOperation,
 )
 from .notices import Notice
+from .people.shares import Reservation
 from .people.training import (
     KeyLabel,
     Pilot,
@@ -155,6 +156,7 @@ __all__ = [
     "ReleaseOutline",
     "ReleaseRecord",
     "ReleaseWithdrawal",
+    "Reservation",
     "Revision",
     "SaveOperation",
     "SavedView",

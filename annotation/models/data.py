@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.label_files import LABEL_FORMAT
@@ -146,7 +146,8 @@ class Trajectory(models.Model):
     `live` is what everybody sees: an import's rows turn live together when it is published; a replaced row
     stops being live. `training`, never live, has a key to learn from or be checked with (docs/training.md),
     is in no queue, figure or release, and `copy_of` another where its content is that of one. `free_slots`
-    is N minus the open and submitted assignments, kept by guarded updates. `position` orders the queue.
+    is N minus the open and submitted assignments, kept by guarded updates, and `reserved` how many of the free
+    ones are kept for the people of its reservations. `position` orders the queue.
     `step_count` is denormalised from the steps because lists show it, and so are
     `agreement` and `doubt`, which lists sort by: the share of steps that all annotators gave the same value
     (0 … 1; null before all labels are in, and with one annotator), and how far the judges disagree
@@ -174,6 +175,8 @@ class Trajectory(models.Model):
     )
     position = models.BigIntegerField()
     free_slots = models.SmallIntegerField()
+    # with a default of the database: imports write rows by themselves
+    reserved = models.SmallIntegerField(default=0, db_default=0)
     state = models.CharField(max_length=12, default=TrajectoryState.LABELLING.value)
     stratum = models.ForeignKey(
         "Stratum", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
@@ -203,6 +206,9 @@ class Trajectory(models.Model):
                 name="trajectory_live_or_training",
             ),
             models.CheckConstraint(condition=Q(free_slots__gte=0), name="trajectory_free_slots_not_negative"),
+            models.CheckConstraint(
+                condition=Q(reserved__gte=0, reserved__lte=F("free_slots")), name="trajectory_reserved_fits"
+            ),
             models.CheckConstraint(condition=Q(step_count__gte=1), name="trajectory_has_a_step"),
             models.CheckConstraint(
                 condition=Q(state__in=[state.value for state in TrajectoryState]),
@@ -213,7 +219,7 @@ class Trajectory(models.Model):
             models.Index(
                 fields=("project", "position"),
                 name="trajectory_claimable",
-                condition=Q(live=True, free_slots__gt=0),
+                condition=Q(live=True, free_slots__gt=F("reserved")),
             ),
             models.Index(
                 fields=("project", "state", "position"), name="trajectory_by_state", condition=Q(live=True)

@@ -258,6 +258,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Correction: _corrections,
     m.SavedView: _saved_views,
     m.Tag: _member("project", Role.ADMIN),
+    m.Reservation: _member("project", Role.ADMIN),
     m.TrajectoryTag: _trajectory_tags,
     m.Example: _examples,
     m.Release: _member("project", *RESULT_ROLES),

@@ -20,7 +20,7 @@ from annotation.core import keymap
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ExpiryReason, TokenScope
-from annotation.models import Adjudication, ApiToken, Assignment, User
+from annotation.models import Adjudication, ApiToken, Assignment, Reservation, User
 from annotation.policies import Actor, require
 
 from . import audit, claim_expiry
@@ -227,7 +227,8 @@ def close_account(*, actor: Actor, user: User) -> User:
     user.is_active = False
     user.save(update_fields=["is_active"])
     audit.record(actor=actor, verb="account.close", obj=user, username=user.username)
-    claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
+    kept = Reservation.objects.filter(annotator=user)
+    claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT, kept=kept)
     return user
 
 

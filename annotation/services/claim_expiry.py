@@ -23,6 +23,7 @@ from annotation.core.vocabulary import (
     CorrectionState,
     ExpiryReason,
     NoticeKind,
+    ReservationEnd,
 )
 from annotation.models import (
     Adjudication,
@@ -31,12 +32,13 @@ from annotation.models import (
     LabelEvent,
     Membership,
     Project,
+    Reservation,
     Trajectory,
     User,
 )
 from annotation.policies import OPERATOR, Actor
 
-from . import audit, notices, rechecks
+from . import audit, notices, rechecks, reservations
 from .cursors import lower_cursors
 from .transitions import advance
 
@@ -63,13 +65,16 @@ def expire(
     because: ExpiryReason,
     reason: str = "",
     now: datetime | None = None,
+    kept: QuerySet[Reservation] | None = None,
 ) -> list[Assignment]:
     """End open claims, and of a trajectory that is replaced submitted ones too: the drafts stay, the slots
     are free; those that ended. For services that asked permission.
 
-    `claims` come from `lock_claims`, in the transaction that this is part of.
+    `claims` come from `lock_claims`, in the transaction that this is part of. `kept`: the places kept for
+    whoever leaves, whose row is held; these are free as well.
     """
     now = now or timezone.now()
+    reserved = [] if kept is None else reservations.lock(kept, besides=[one.trajectory_id for one in claims])
     ends = [AssignmentState.OPEN]
     if because is ExpiryReason.REPLACED:
         ends.append(AssignmentState.SUBMITTED)
@@ -82,16 +87,21 @@ def expire(
         except StaleState:
             continue
         ended.append(claim)
-    freed: dict[int, int] = defaultdict(lambda: 2**63 - 1)
+    freed: dict[int, int] = defaultdict(lambda: 2**63 - 1, reservations.free(reserved))
     for claim in sorted(ended, key=lambda claim: claim.trajectory_id):
         if claim.recheck_id is not None:
             rechecks.put_back(recheck=claim.recheck_id, now=now)
             continue
         Trajectory.objects.filter(pk=claim.trajectory_id).update(free_slots=F("free_slots") + 1)
         freed[claim.project_id] = min(freed[claim.project_id], claim.trajectory.position)
-    leaving = {claim.annotator_id for claim in ended} if because is ExpiryReason.LEFT else ()
+    leaving = (
+        {*(one.annotator_id for one in ended), *(one.annotator_id for one in reserved)}
+        if because is ExpiryReason.LEFT
+        else ()
+    )
     for project_id, position in sorted(freed.items()):
         lower_cursors(project_id=project_id, position=position, leaving=leaving)
+    reservations.record_end(reserved, actor=actor, because=ReservationEnd.LEFT)
     for claim in ended:
         detail = {"because": because.value}
         LabelEvent.objects.create(assignment=claim, kind="expire", detail=detail, created_at=now)

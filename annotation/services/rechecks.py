@@ -201,7 +201,7 @@ def demand_of_audits(user: User, project: Project) -> float:
     ).count()
     if not waiting:
         return 0.0
-    left = Trajectory.objects.filter(project=project, live=True, free_slots__gt=0).count()
+    left = Trajectory.objects.filter(project=project, live=True, free_slots__gt=F("reserved")).count()
     return waiting / max(1, left)
 
 

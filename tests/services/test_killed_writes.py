@@ -130,10 +130,10 @@ def test_labels_of_which_one_lost_its_place_meanwhile_are_taken_away_again(
     cast, rows, _saver = prepared(4)
     original = assign.take_slots
 
-    def take_slots(trajectories: Collection[int], project_id: int) -> dict[int, int]:
+    def take_slots(trajectories: Collection[int], project_id: int, *, annotator: int) -> dict[int, int]:
         if rows[3].pk in trajectories:
             Trajectory.objects.filter(pk=rows[3].pk).update(free_slots=0)
-        return original(trajectories, project_id)
+        return original(trajectories, project_id, annotator=annotator)
 
     monkeypatch.setattr(assign, "take_slots", take_slots)
     with pytest.raises(ImportRefused) as refused:

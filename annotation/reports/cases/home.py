@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
 from annotation import policies
 from annotation.core.vocabulary import (
@@ -25,6 +25,7 @@ from annotation.models import (
     ImportFile,
     Membership,
     Project,
+    Reservation,
     Trajectory,
     User,
     given_to_people,
@@ -116,12 +117,13 @@ def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership
         ~Exists(seen),
         project=OuterRef("project"),
         live=True,
-        free_slots__gt=0,
+        free_slots__gt=F("reserved"),
         position__gte=OuterRef("claim_cursor"),
     )
+    kept = Reservation.objects.filter(annotator=user, project=OuterRef("project"))
     rows = Membership.objects.filter(user=user, project__in=[project.pk for project in projects])
     rechecks = askable(user).filter(project=OuterRef("project"))
-    return rows.annotate(has_work=Exists(free) | Exists(rechecks))
+    return rows.annotate(has_work=Exists(free) | Exists(kept) | Exists(rechecks))
 
 
 def can_claim(user: User, project: Project) -> bool:

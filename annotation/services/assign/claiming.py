@@ -17,6 +17,7 @@ from annotation.models import (
     Membership,
     Project,
     Recheck,
+    Reservation,
     Trajectory,
     User,
     given_to_people,
@@ -33,23 +34,27 @@ CLAIM_KEY_RULE = translatable("1 to 64 visible ASCII characters.")
 NOTHING_LEFT = translatable("There is nothing left for you to label in this project.")
 
 
-def _claimable(user: User, project: Project, cursor: int) -> QuerySet[Trajectory]:
-    """Trajectories that a person may claim, in queue order: a free slot, never theirs before, nothing of it
-    seen, and left by judges where these are asked first."""
+def _claimable(
+    user: User, project: Project, cursor: int, *, assigned: bool | None = None
+) -> QuerySet[Trajectory]:
+    """Trajectories that a person may claim, in queue order: a free slot that is kept for nobody else, never
+    theirs before, nothing of it seen, and left by judges where these are asked first. `assigned`: only those
+    of which a place is kept for them, or only others."""
+    kept = Q(Exists(Reservation.objects.filter(trajectory=OuterRef("pk"), annotator=user)), free_slots__gt=0)
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
     # what was resolved, and is labelled once more: its readers are none of the N
     rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
     seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SEEN_LABELS)
-    left = given_to_people() if project.judges_first else Q()
+    open_to_all = Q(given_to_people() if project.judges_first else Q(), free_slots__gt=F("reserved"))
+    places = {None: kept | open_to_all, True: kept, False: open_to_all}
     return (
         Trajectory.objects.filter(
-            left,
+            places[assigned],
             ~Exists(theirs),
             ~Exists(rechecked),
             ~Exists(seen),
             project=project,
             live=True,
-            free_slots__gt=0,
             position__gte=cursor,
         )
         .only("pk", "position")
@@ -130,16 +135,21 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     keep_limit(actor, project)
     # with the membership, so that nobody waits longer because there are rechecks
     waiting = askable(actor).filter(project=OuterRef("project")).values("pk")[:1]
-    membership = Membership.objects.annotate(recheck=Subquery(waiting)).get(project=project, user=actor)
+    kept = Reservation.objects.filter(project=OuterRef("project"), annotator=actor)
+    known = Membership.objects.annotate(recheck=Subquery(waiting), assigned=Exists(kept))
+    membership = known.get(project=project, user=actor)
     turn = training.gate(membership, project)
     if turn is not None:
         taken = rechecks.take(recheck=turn, user=actor)
         return _begin(actor, project, taken.trajectory_id, claim_key, recheck=taken)
     recheck: int | None = getattr(membership, "recheck", None)
+    assigned: bool = getattr(membership, "assigned", False)
     if recheck is not None and not membership.recheck_gap:
         return _assign_recheck(actor, project, recheck, claim_key)
     try:
-        chosen = _choose(actor, project, membership.claim_cursor, wait_for)
+        chosen = _assigned(actor, project) if assigned else None
+        queued = chosen is None
+        chosen = chosen or _choose(actor, project, membership.claim_cursor, wait_for, assigned=assigned)
     except Conflict:
         if recheck is None:
             raise
@@ -149,7 +159,8 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
         Q(claim_cursor__lt=chosen.position) | Q(recheck_gap__gt=0), pk=membership.pk
     )
     moved.update(
-        claim_cursor=Greatest(F("claim_cursor"), chosen.position),
+        # what was assigned may stand anywhere: whatever is before it has not been looked at
+        claim_cursor=Greatest(F("claim_cursor"), chosen.position if queued else 0),
         recheck_gap=Greatest(F("recheck_gap"), 1) - 1,
     )
     return assignment
@@ -186,7 +197,8 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
 
 def _assign(actor: User, project: Project, chosen: Trajectory, claim_key: str | None) -> Assignment:
     """The assignment itself, in a free slot of the trajectory, whose row is locked from here on."""
-    return _begin(actor, project, chosen.pk, claim_key, slot=take_slot(chosen.pk, project.pk))
+    slot = take_slot(chosen.pk, project.pk, annotator=actor.pk)
+    return _begin(actor, project, chosen.pk, claim_key, slot=slot)
 
 
 def _assign_recheck(actor: User, project: Project, waiting: int, claim_key: str | None) -> Assignment:
@@ -223,8 +235,16 @@ def _begin(
     return made
 
 
-def _choose(actor: User, project: Project, cursor: int, wait_for: int | None) -> Trajectory:
-    """The trajectory to claim, its row locked.
+def _assigned(actor: User, project: Project) -> Trajectory | None:
+    """The first trajectory that is assigned to a person, its row locked; on PostgreSQL those that others hold
+    just now are passed over."""
+    return _first(_claimable(actor, project, 0, assigned=True))
+
+
+def _choose(
+    actor: User, project: Project, cursor: int, wait_for: int | None, *, assigned: bool
+) -> Trajectory:
+    """The trajectory to claim from the queue, its row locked.
 
     Waiting is done for one row only, in a transaction that holds no other: whoever held one and waited for
     the next could wait for somebody who waits for them.
@@ -235,12 +255,12 @@ def _choose(actor: User, project: Project, cursor: int, wait_for: int | None) ->
         if chosen is None:
             raise StaleState(translatable("Somebody else has claimed it."), code="no_free_slot")
         return chosen
-    chosen = _first(_claimable(actor, project, cursor))
+    chosen = _first(_claimable(actor, project, cursor, assigned=False))
     if chosen is None and cursor:
         # The cursor is a short cut, not the truth: before saying no, look from the start.
-        chosen = _first(_claimable(actor, project, 0))
+        chosen = _first(_claimable(actor, project, 0, assigned=False))
     if chosen is None:
-        left = _claimable(actor, project, 0).first()
+        left = _claimable(actor, project, 0, assigned=None if assigned else False).first()
         if left is None:
             raise Conflict(NOTHING_LEFT, code="nothing_left")
         raise _Held(left.pk)

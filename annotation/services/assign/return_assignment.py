@@ -108,7 +108,7 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
     if current.recheck_id is not None:
         rechecks.take(recheck=current.recheck_id, user=actor, dealt=False)
     else:
-        slot = take_slot(current.trajectory_id, current.project_id)
+        slot = take_slot(current.trajectory_id, current.project_id, annotator=actor.pk)
     advance(
         Assignment,
         current.pk,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from annotation.core.errors import StaleState
 from annotation.core.vocabulary import TrajectoryState
@@ -14,6 +14,7 @@ from annotation.models import (
     Trajectory,
 )
 
+from .. import reservations
 from ..rechecks import FULL
 
 
@@ -28,30 +29,38 @@ def guideline_in_force(project_id: int) -> int:
     )
 
 
-def take_slot(trajectory_id: int, project_id: int) -> int:
-    """Take one free slot of a trajectory (its row is locked from here on) and say which.
+def take_slot(trajectory_id: int, project_id: int, *, annotator: int) -> int:
+    """Take one free slot of a trajectory (its row is locked from here on) for a person, and say which.
 
-    Raises StaleState when no slot is free any more.
+    Raises StaleState when no slot is free for them any more.
     """
-    taken = take_slots([trajectory_id], project_id)
+    taken = take_slots([trajectory_id], project_id, annotator=annotator)
     if not taken:
         raise StaleState(FULL, code="no_free_slot")
     return taken[trajectory_id]
 
 
-def take_slots(trajectories: Collection[int], project_id: int) -> dict[int, int]:
-    """Take one free slot of each of a project's trajectories and say which; those without one are left out.
-    Their rows are locked from here on, in order, so that two who take several cannot deadlock."""
+def take_slots(trajectories: Collection[int], project_id: int, *, annotator: int) -> dict[int, int]:
+    """Take one free slot of each of a project's trajectories for a person, and say which: the one that is
+    kept for them, or one that is kept for nobody. Those without one are left out. Their rows are locked from
+    here on, in order, so that two who take several cannot deadlock."""
     free = Trajectory.objects.filter(live=True, free_slots__gt=0, state=TrajectoryState.LABELLING)
+    kept = reservations.kept_for(annotator, trajectories)
+    open_to_all = free.filter(free_slots__gt=F("reserved"))
     pks = list(trajectories)
     if len(pks) > 1:
-        rows = free.filter(pk__in=pks).order_by("pk").select_for_update(no_key=True)
-        pks = list(rows.values_list("pk", flat=True))
-    if not free.filter(pk__in=pks).update(free_slots=F("free_slots") - 1):
+        rows = free.filter(Q(pk__in=kept) | Q(free_slots__gt=F("reserved")), pk__in=pks)
+        pks = list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
+    taken = open_to_all.filter(pk__in={*pks} - kept).update(free_slots=F("free_slots") - 1)
+    if kept:
+        mine = free.filter(pk__in=kept.intersection(pks))
+        taken += mine.update(free_slots=F("free_slots") - 1, reserved=F("reserved") - 1)
+        reservations.used(annotator, kept.intersection(pks))
+    if not taken:
         return {}
     slots = range(Project.objects.values_list("annotators_per_trajectory", flat=True).get(pk=project_id))
     held: dict[int, set[int | None]] = {pk: set() for pk in pks}
     active = Assignment.objects.filter(trajectory__in=pks, state__in=ACTIVE_STATES).order_by()
     for pk, slot in active.values_list("trajectory", "slot"):
         held[pk].add(slot)
-    return {pk: min(slot for slot in slots if slot not in taken) for pk, taken in held.items()}
+    return {pk: min(slot for slot in slots if slot not in used) for pk, used in held.items()}

@@ -18,7 +18,17 @@ from annotation.core.vocabulary import ImportState
 from annotation.importers import Importer, ReadContext, RecordError, by_name
 from annotation.importers.limits import read_within_limits
 from annotation.importers.options import ReadOptions
-from annotation.models import Assignment, ImportFile, Project, Step, Subset, Task, Trajectory, in_use
+from annotation.models import (
+    Assignment,
+    ImportFile,
+    Project,
+    Reservation,
+    Step,
+    Subset,
+    Task,
+    Trajectory,
+    in_use,
+)
 from annotation.policies import OPERATOR, Actor
 
 from .. import audit, planner_stats
@@ -310,7 +320,8 @@ def _retire(replaced: list[int]) -> None:
         part = replaced[start : start + RETIRED_AT_ONCE]
         claimed = Assignment.stored.filter(trajectory=OuterRef("pk"))
         unused = Trajectory.objects.filter(in_use(), ~Exists(claimed), pk__in=part)
-        gone = unused.update(live=False, training=False)
+        gone = unused.update(live=False, training=False, reserved=0)
+        Reservation.objects.filter(trajectory__in=part).delete()
         if gone != len(part):
             raise Conflict(
                 translatable("A record was claimed while its replacement was being imported."),

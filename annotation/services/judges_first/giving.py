@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.db.models import Min
+from django.db.models import F, Min
 
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import Consensus, OutcomeConsensus, Project, Trajectory, given_to_people
@@ -27,7 +27,8 @@ def give_to_people(project: Project, pks: Sequence[int]) -> list[int]:
 
 def lower_to_first(project: Project) -> None:
     """Lower all claim cursors to the first trajectory that people can claim."""
-    free = Trajectory.objects.filter(given_to_people(), project=project, live=True, free_slots__gt=0)
+    open_to_all = Trajectory.objects.filter(project=project, live=True, free_slots__gt=F("reserved"))
+    free = open_to_all.filter(given_to_people())
     first = free.aggregate(first=Min("position"))["first"]
     if first is not None:
         lower_cursors(project_id=project.pk, position=first)

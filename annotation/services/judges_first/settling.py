@@ -101,7 +101,7 @@ def _settle(
 
 
 def _free(project: Project, pks: Sequence[int]) -> set[int]:
-    """Those of these trajectories, all of them locked, that nobody has claimed."""
+    """Those of these trajectories, all of them locked, that nobody has claimed, and none is to label."""
     begun = Assignment.stored.filter(trajectory=OuterRef("pk"))
     rows = Trajectory.objects.filter(
         ~Exists(begun),
@@ -109,6 +109,7 @@ def _free(project: Project, pks: Sequence[int]) -> set[int]:
         live=True,
         state=TrajectoryState.LABELLING,
         free_slots=project.annotators_per_trajectory,
+        reserved=0,
     )
     locked = rows.order_by("pk").select_for_update(no_key=True, of=("self",))
     return set(locked.values_list("pk", flat=True))

@@ -23,7 +23,7 @@ from annotation.policies import Actor, require
 from annotation.reports.judging.second_person import Alone, labelled_alone
 from annotation.reports.shared.label_json import rules_of
 
-from .. import accounts, audit, planner_stats
+from .. import accounts, audit, planner_stats, reservations
 from ..batched_writes import FORGOTTEN
 from ..ingest.run import CountingStream
 from ..record_lookup import (
@@ -320,10 +320,14 @@ def _places(
     labeller: _Labeller, trajectories: Sequence[int], rules: Mapping[int, PropagationRules]
 ) -> dict[int, _Place]:
     rows = Trajectory.objects.filter(pk__in=trajectories).order_by()
-    columns = ("pk", "free_slots", "subset", "second_person__state")
+    kept = reservations.kept_for(labeller.user.pk, trajectories) if labeller.user else set()
+    columns = ("pk", "free_slots", "reserved", "subset", "second_person__state")
     found = list(rows.values_list(*columns))
-    alone = labelled_alone([pk for pk, free, _, state in found if not free and state], labeller.user)
-    return {pk: _Place(free > 0, alone.get(pk), rules[subset]) for pk, free, subset, _ in found}
+    alone = labelled_alone([pk for pk, free, _, _, state in found if not free and state], labeller.user)
+    return {
+        pk: _Place(free > reserved or pk in kept, alone.get(pk), rules[subset])
+        for pk, free, reserved, subset, _ in found
+    }
 
 
 def _own(labeller: _Labeller, trajectories: Sequence[int]) -> dict[int, _Own]:

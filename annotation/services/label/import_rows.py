@@ -109,7 +109,7 @@ def store_open(
         beat(READING + (STORING - READING) * len(made) / max(len(spool), 1))
         wanted = [item.trajectory for item in part]
         list(Trajectory.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True))
-        slots = assign.take_slots(wanted, project_id)
+        slots = assign.take_slots(wanted, project_id, annotator=user.pk)
         slots |= second_person.second_slots([pk for pk in wanted if pk not in slots])
         errors.extend(item.no_place for item in part if item.trajectory not in slots)
         placed = [item for item in part if item.trajectory in slots]

@@ -1,12 +1,13 @@
 """A project's members: their roles, and their leaving. They come by invitation."""
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ExpiryReason
-from annotation.models import Adjudication, Assignment, Membership, Project, User
+from annotation.models import Adjudication, Assignment, Membership, Project, Reservation, User
 from annotation.policies import Actor, require
 
 from .. import audit, claim_expiry
@@ -74,7 +75,8 @@ def _set_roles(
     if current is not None and current.is_admin and not is_admin:
         _keep_an_admin(project, current)
     # before the membership: trajectories are locked first, here as in claiming
-    claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
+    kept = None if is_annotator else _kept(project, user)
+    claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT, kept=kept)
     membership, _ = Membership.objects.update_or_create(
         project=project, user=user, defaults=held, create_defaults={**held, "created_at": timezone.now()}
     )
@@ -100,7 +102,8 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
     Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
     if membership.is_admin:
         _keep_an_admin(membership.project, membership)
-    claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT)
+    kept = _kept(membership.project, user)
+    claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT, kept=kept)
     audit.record(
         actor=actor,
         verb="member.remove",
@@ -113,6 +116,11 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
 
 def _open_claims(project: Project, user: User) -> list[Assignment]:
     return claim_expiry.lock_claims(Assignment.stored.filter(project=project, annotator=user))
+
+
+def _kept(project: Project, user: User) -> QuerySet[Reservation]:
+    """The places that are kept for a person in a project."""
+    return Reservation.objects.filter(project=project, annotator=user)
 
 
 def _release_cases(actor: Actor, project: Project, user: User) -> None:

@@ -195,6 +195,13 @@ def update_project(
         # new N.
         # what judges have settled has no place
         places = Trajectory.objects.filter(project=current).exclude(state=TrajectoryState.JUDGED)
+        if places.filter(reserved__gt=per_trajectory).exists():
+            raise Locked(
+                translatable(
+                    "A trajectory is assigned to more people than that; withdraw some of these first."
+                ),
+                code="annotators_assigned",
+            )
         places.update(free_slots=per_trajectory)
         if Assignment.objects.filter(project=current).exists():
             raise Locked(

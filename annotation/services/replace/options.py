@@ -33,6 +33,7 @@ from annotation.models import (
     Project,
     Recheck,
     RelabelRequest,
+    Reservation,
     Trajectory,
     User,
 )
@@ -191,6 +192,7 @@ def _put(old: Trajectory, item: PreparedDraft, actor: Actor) -> Trajectory:
     tally = ImportTally()
     insert_prepared(source, [item], pack([item]), tally)
     ImportFile.objects.filter(pk=source.pk).update(step_count=tally.steps)
-    Trajectory.objects.filter(pk=old.pk).update(live=False)
+    Trajectory.objects.filter(pk=old.pk).update(live=False, reserved=0)
+    Reservation.objects.filter(trajectory=old).delete()
     Trajectory.objects.filter(source=source).update(live=True)
     return Trajectory.objects.select_related("project", "subset", "content").get(source=source)

@@ -33,9 +33,13 @@ def offer(project: Project) -> None:
 
 
 def _untouched(project: Project) -> QuerySet[Trajectory]:
-    """Trajectories of which both places are free."""
+    """Trajectories of which both places are free, and not kept for two people."""
     return Trajectory.objects.filter(
-        project=project, live=True, state=TrajectoryState.LABELLING, free_slots=PLACES
+        project=project,
+        live=True,
+        state=TrajectoryState.LABELLING,
+        free_slots=PLACES,
+        reserved__lt=PLACES,
     )
 
 

@@ -1,0 +1,59 @@
+"""Share places out, so that all people get as many, and every two of them meet as often."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from itertools import combinations
+
+from annotation.core.rechecks import sampling
+
+
+class EvenShares:
+    """What people have and with whom they share it, and what they get next.
+
+    Greedy: of those who may, the person who has met the people of a trajectory least often (summed over
+    them), of several such the one with the fewest trajectories, of several such chance by the seed. The same
+    input gives the same answer.
+    """
+
+    def __init__(self, people: Collection[int], held: Iterable[Collection[int]], *, seed: int) -> None:
+        """`held`: of each trajectory the people that have it."""
+        self.people = sorted(people)
+        self.seed = seed
+        self.load: Counter[int] = Counter()
+        self.met: dict[int, Counter[int]] = defaultdict(Counter)
+        for holders in held:
+            self._count(holders)
+
+    def _count(self, holders: Collection[int]) -> None:
+        self.load.update(holders)
+        for one, other in combinations(holders, 2):
+            self._meet(one, other)
+
+    def _meet(self, one: int, other: int) -> None:
+        self.met[one][other] += 1
+        self.met[other][one] += 1
+
+    def deal(
+        self, trajectory: int, *, places: int, holders: Collection[int], barred: Collection[int]
+    ) -> list[int]:
+        """The people who get the places of a trajectory that `holders` have already; fewer where all others
+        are barred."""
+        there, dealt = list(holders), list[int]()
+        for _ in range(places):
+            may = [person for person in self.people if person not in barred and person not in there]
+            if not may:
+                break
+            person = min(may, key=lambda person: self._rank(trajectory, person, there))
+            for other in there:
+                self._meet(person, other)
+            self.load[person] += 1
+            there.append(person)
+            dealt.append(person)
+        return dealt
+
+    def _rank(self, trajectory: int, person: int, there: Collection[int]) -> tuple[int, int, float]:
+        met = sum(self.met[person][other] for other in there)
+        chance = sampling.rank(seed=self.seed, trajectory=trajectory, person=person, turn=0)
+        return met, self.load[person], chance

@@ -1,0 +1,31 @@
+"""How the work is shared out: who is to label what."""
+
+from django.conf import settings
+from django.db import models
+
+from ..data import Trajectory
+from ..projects import Project
+
+
+class Reservation(models.Model):
+    """A place of a trajectory that is kept for one person, until they claim it, or may no longer.
+
+    Others cannot take the places that a trajectory's reservations need: `Trajectory.reserved` counts them.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    trajectory = models.ForeignKey(
+        Trajectory, on_delete=models.CASCADE, related_name="reservations", db_index=False
+    )
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="reservations", db_index=False
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (models.UniqueConstraint(fields=("trajectory", "annotator"), name="reservation_once"),)
+        indexes = (models.Index(fields=("annotator", "project"), name="reservation_of_person"),)
+
+    def __str__(self) -> str:
+        return f"{self.trajectory_id} for {self.annotator_id}"
