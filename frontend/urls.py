@@ -37,6 +37,7 @@ from frontend.pages.projects import audit, members, overview, projects
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
 from frontend.pages.releases import derivations, freezes, prompts, release_diff, releases
 from frontend.pages.work import (
+    assigning,
     claims,
     first_reading,
     imports,
@@ -140,6 +141,7 @@ data = [
     page(PROJECT + "trajectories/<int:pk>/tag/", tags.tag_one, "trajectory-tag"),
     page(PROJECT + "trajectories/<int:pk>/options/", item_options.options, "item-options"),
     page(PROJECT + "trajectories/tag/", tags.tag_chosen, "trajectories-tag"),
+    page(PROJECT + "trajectories/assign/", assigning.assign, "trajectories-assign"),
     page(PROJECT + "tags/", tags.tags, "tags"),
     page(PROJECT + "tags/<int:pk>/rename/", tags.rename, "tag-rename"),
     page(PROJECT + "tags/<int:pk>/delete/", tags.delete, "tag-delete"),

@@ -57,6 +57,8 @@ def _pages() -> Iterator[Address]:
         yield Address(f + name, slug, "labels", query="labels=1")
     yield Address(f + "trajectories-export", slug)
     yield Address(f + "trajectories-tag", slug, body=lambda world: {**chosen("free")(world), "name": "odd"})
+    to_assign = {"assignee": "*evenly"}
+    yield Address(f + "trajectories-assign", slug, body=lambda world: {**chosen("free")(world), **to_assign})
     for place in ("free", "held"):
         yield Address(f + "trajectory-tag", pk(place, of_project=True), place, body={"tag": "odd"})
     yield Address(f + "tags", slug)
@@ -305,6 +307,8 @@ def _api() -> Iterator[Address]:
     to_tag = {"add": "odd"}
     yield Address(a + "tags", slug, body=lambda world: {**chosen("free", "trajectories")(world), **to_tag})
     yield Address(a + "tag", pk("tag"), body={"name": "other"})
+    yield Address(a + "reservations", slug, body=chosen("free", "trajectories"))
+    yield Address(a + "reservations-withdraw", slug, body=chosen("free", "trajectories"))
     yield Address(a + "disputes-assign", slug, body=chosen("waiting", "trajectories"))
     yield Address(a + "imports-discard", slug)
     save = {"op_id": "m", "changes": []}

@@ -81,7 +81,7 @@ def end(rows: QuerySet[Reservation], *, actor: Actor, because: ReservationEnd) -
 
 
 def sweep() -> int:
-    """Every worker calls this now and then: end what is kept for people who may not label it (any more), since
+    """Every worker calls this now and then: end what is kept for people who may not label it (any more):
     they have left, or have seen labels of it. Returns how many that were."""
     held = Membership.objects.filter(
         user=OuterRef("annotator"), project=OuterRef("project"), is_annotator=True, user__is_active=True

@@ -12,7 +12,7 @@ from annotation.core.vocabulary import ConsensusKind, TrajectoryState
 from annotation.models.data import MAX_TAG
 from annotation.reports.work.search import SEARCHED
 
-from .base import Chosen, Input, Output, Query, Refusal, StoredText, Value, words
+from .base import MAX_CHOSEN, Chosen, Input, Output, Query, Refusal, StoredText, Value, words
 
 TRAJECTORY_STATES = words(TrajectoryState)
 READ_OF_QUESTION = 400
@@ -35,6 +35,11 @@ class TrajectoryRow(Output):
     )
     free_slots = serializers.IntegerField(
         source="shown_slots", allow_null=True, help_text="Null for what the caller has open."
+    )
+    reserved = serializers.IntegerField(
+        source="shown_reserved",
+        allow_null=True,
+        help_text="How many of the free slots are assigned; null for what the caller has open.",
     )
     message_count = serializers.IntegerField()
     step_count = serializers.IntegerField()
@@ -82,6 +87,56 @@ class TagChange(Input):
         if ("add" in attrs) == ("remove" in attrs):
             raise serializers.ValidationError(_("Give either “add” or “remove”."))
         return attrs
+
+
+class Annotators(Input):
+    """People by their user names."""
+
+    annotators = serializers.ListField(
+        child=serializers.CharField(max_length=150),
+        required=False,
+        default=list,
+        max_length=MAX_CHOSEN,
+        help_text="User names; none: all annotators of the project.",
+    )
+
+
+class NewReservations(Annotators):
+    """Trajectories to assign, and to whom."""
+
+    trajectories = Chosen()
+    evenly = serializers.BooleanField(
+        required=False, default=False, help_text="Share all free places out, instead of one to each of them."
+    )
+
+
+class Withdrawal(Annotators):
+    """Trajectories that are to be assigned to these people no more."""
+
+    trajectories = Chosen()
+
+
+class Reservation(Output):
+    """A place that is kept for an annotator."""
+
+    trajectory = serializers.IntegerField(source="trajectory_id")
+    record_id = StoredText(source="trajectory.record_id")
+    annotator = serializers.CharField(source="annotator.username")
+    created_at = serializers.DateTimeField()
+
+
+class Reservations(Output):
+    """What is assigned now, and the trajectories (by `id`) of which somebody got no place."""
+
+    assigned = Reservation(many=True)
+    refused = Refusal(many=True)
+
+
+class Withdrawn(Output):
+    """The trajectories that are assigned no more, and those of which nothing was done."""
+
+    withdrawn = serializers.ListField(child=serializers.IntegerField())
+    refused = Refusal(many=True)
 
 
 class TagsChanged(Output):

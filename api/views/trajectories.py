@@ -22,14 +22,14 @@ from annotation.core.text import escape, unescape
 from annotation.core.trajectories.messages import Message
 from annotation.core.trajectories.step_costs import cost_of, total
 from annotation.core.vocabulary import REASON_CODES
-from annotation.models import Tag, Trajectory
+from annotation.models import Project, Reservation, Tag, Trajectory, User
 from annotation.policies import FieldAccess, field_access, require, visible
 from annotation.reports.cases import side_by_side as reports
 from annotation.reports.shared.transcripts import Transcript, transcript
 from annotation.reports.work import search
 from annotation.reports.work.tags import counted_tags, tagged, tags_of
 from annotation.reports.work.trajectory_list import as_shown, held_by
-from annotation.services import noted_reads, tags
+from annotation.services import assign, noted_reads, tags
 
 from ..serializers import trajectories as shapes
 from .base import ProjectView, View, fetch, fetch_all, refusals
@@ -118,6 +118,73 @@ class OneTag(View):
         row = fetch(self.user, Tag.objects.select_related("project"), pk=pk)
         tags.delete_tag(actor=self.user, row=row)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Reservations(ProjectView):
+    """`/projects/<slug>/reservations/`"""
+
+    noun = "trajectories"
+
+    @extend_schema(summary="List what is assigned", responses=shapes.Reservation(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The places that are kept for annotators and that they have not claimed yet. For admins."""
+        project = self.project()
+        require(self.user, "assign", project)
+        rows = visible(self.user, Reservation.objects.filter(project=project))
+        rows = rows.exclude(trajectory__in=held_by(self.user, project))
+        return self.page(rows.select_related("annotator", "trajectory"), shapes.Reservation)
+
+    @extend_schema(
+        summary="Assign trajectories", request=shapes.NewReservations, responses=shapes.Reservations
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Keep a place of each trajectory for each of these annotators, or `evenly` all free places, so that
+        all get as many and every two meet as often. They claim what is kept for them first. What is refused
+        (`no_free_slot`, `all_assigned`, `had_before`, `exposed`, `judges_first`, `nobody_left`) keeps nothing
+        else from being done. For admins."""
+        project = self.project()
+        require(self.user, "assign", project)
+        body = self.parsed(shapes.NewReservations)
+        outcome = assign.assign_trajectories(
+            actor=self.user,
+            project=project,
+            trajectories=self._chosen(project, body),
+            annotators=people(self.user, body["annotators"]),
+            evenly=body["evenly"],
+        )
+        answer = {"assigned": outcome.done, "refused": refusals(outcome.refused, of="record_id")}
+        return Response(shapes.Reservations(answer).data)
+
+    def _chosen(self, project: Project, body: dict[str, Any]) -> list[Trajectory]:
+        return fetch_all(self.user, Trajectory.objects.filter(project=project), body["trajectories"])
+
+
+class Unassign(Reservations):
+    """`/projects/<slug>/reservations/withdraw/`"""
+
+    http_method_names = ["post"]
+
+    @extend_schema(summary="Withdraw what is assigned", request=shapes.Withdrawal, responses=shapes.Withdrawn)
+    def post(self, request: Request, slug: str) -> Response:
+        """Keep places of these trajectories for these annotators (none: for all) no more: anybody can claim
+        them. What is not assigned is refused (`not_assigned`). For admins."""
+        project = self.project()
+        require(self.user, "assign", project)
+        body = self.parsed(shapes.Withdrawal)
+        outcome = assign.withdraw(
+            actor=self.user,
+            project=project,
+            trajectories=self._chosen(project, body),
+            annotators=people(self.user, body["annotators"]) or None,
+        )
+        withdrawn = [row.pk for row in outcome.done]
+        answer = {"withdrawn": withdrawn, "refused": refusals(outcome.refused, of="record_id")}
+        return Response(shapes.Withdrawn(answer).data)
+
+
+def people(user: User, names: list[str]) -> list[User]:
+    """The people of these names. Raises NotFound when the caller may not see one of them."""
+    return [fetch(user, User.objects.all(), username=name) for name in names]
 
 
 def _found(view: View, pk: int) -> Trajectory:

@@ -35,6 +35,7 @@ from annotation.models import (
     OutcomeConsensus,
     OutcomeLabel,
     Project,
+    Reservation,
     Step,
     Subset,
     Tag,
@@ -84,7 +85,10 @@ def trajectories(
         rows = rows.filter(policy_model=escape(filters["model"]))
     if filters.get("annotator"):
         theirs = _turns(actor).filter(trajectory=OuterRef("pk"), annotator__username=filters["annotator"])
-        rows = rows.filter(Exists(theirs))
+        kept = Reservation.objects.filter(
+            trajectory=OuterRef("pk"), annotator__username=filters["annotator"]
+        ).exclude(trajectory__in=held)
+        rows = rows.filter(Exists(theirs) | Exists(kept))
     if filters.get("tag"):
         rows = rows.filter(tagged(actor, filters["tag"]))
     if filters.get("q"):
@@ -101,9 +105,9 @@ def held_by(actor: User, project: Project) -> list[int]:
 
 
 def as_shown(rows: QuerySet[Trajectory], held: Collection[int]) -> QuerySet[Any]:
-    """Trajectories with `shown_state`, `shown_slots` and `shown_place`: of those that their reader holds, the
-    state is that they are being labelled, free slots are not told (null), and their place is before all
-    others. Real ones would tell rechecks."""
+    """Trajectories with `shown_state`, `shown_slots`, `shown_reserved` and `shown_place`: of those that their
+    reader holds, the state is that they are being labelled, free and kept slots are not told (null), and
+    their place is before all others. Real ones would tell rechecks."""
 
     def shown(column: str, instead: int | str | None) -> Any:
         # without any, the column itself, so that an index serves filters and orders
@@ -114,6 +118,7 @@ def as_shown(rows: QuerySet[Trajectory], held: Collection[int]) -> QuerySet[Any]
     return rows.annotate(
         shown_state=shown("state", TrajectoryState.LABELLING.value),
         shown_slots=shown("free_slots", None),
+        shown_reserved=shown("reserved", None),
         shown_place=shown("position", -1),
     )
 
@@ -182,6 +187,17 @@ def annotators(actor: User, rows: Iterable[Trajectory]) -> dict[int, list[str]]:
     for row in found.select_related("annotator").order_by("slot"):
         names[row.trajectory_id][row.annotator_id] = str(row.annotator)
     return {pk: list(people.values()) for pk, people in names.items()}
+
+
+def assigned(actor: User, rows: Iterable[Trajectory]) -> dict[int, list[str]]:
+    """By trajectory pk, the names of those for whom a place is kept; not of what the actor holds, of which it
+    would tell that it is no recheck. One query."""
+    mine = being_labelled(actor).filter(trajectory=OuterRef("trajectory"))
+    kept = Reservation.objects.filter(~Exists(mine), trajectory__in=[row.pk for row in rows])
+    names: dict[int, list[str]] = defaultdict(list)
+    for row in visible(actor, kept).select_related("annotator").order_by("annotator__username"):
+        names[row.trajectory_id].append(str(row.annotator))
+    return names
 
 
 class Differ:

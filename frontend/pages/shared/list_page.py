@@ -78,12 +78,14 @@ class BulkAct:
 
     address: where the keys of the rows go as `chosen`, with the query string of the list.
     may_choose: which rows have a box.
+    more: other acts on the same rows, beside it.
     """
 
     title: str
     address: str
     fields: Sequence[Field] = ()
     may_choose: Callable[[Any], bool] = lambda row: True
+    more: Sequence[BulkAct] = ()
 
 
 @dataclass(frozen=True)
@@ -178,10 +180,13 @@ class ListPage:
             yield {"field": field, "choices": choices.items(), "value": value, "filters": True}
 
     @property
-    def bulk_controls(self) -> Iterator[dict[str, Any]]:
-        """The fields beside the button for chosen rows."""
-        for one in self.bulk.fields if self.bulk else ():
-            yield {"field": one, "choices": one.choices, "value": ""}
+    def bulk_acts(self) -> Iterator[dict[str, Any]]:
+        """The acts on chosen rows: the words on the button, the address, and the fields beside it. The answer
+        leads back to the same list."""
+        back = self.address(page=self.request.GET.get("page"))
+        for one in (self.bulk, *self.bulk.more) if self.bulk else ():
+            controls = [{"field": field, "choices": field.choices, "value": ""} for field in one.fields]
+            yield {"title": one.title, "address": f"{one.address}{back}", "controls": controls}
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
@@ -287,12 +292,6 @@ class ListPage:
         if self.bulk and any(map(self.bulk.may_choose, items)):
             return replace(table, form="bulk", may_choose=self.bulk.may_choose)
         return table
-
-    @property
-    def bulk_address(self) -> str:
-        """The address for chosen rows; the answer leads back to the same list."""
-        assert self.bulk is not None
-        return f"{self.bulk.address}{self.address(page=self.request.GET.get('page'))}"
 
     @property
     def wants_file(self) -> bool:

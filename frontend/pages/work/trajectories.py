@@ -31,7 +31,7 @@ from frontend.pages.shared.columns import record_column, subset_column
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import BulkAct, Empty, Field, Filter, ListPage, show
 from frontend.pages.shared.saved_views import SavedViews
-from frontend.pages.work import tags
+from frontend.pages.work import assigning, tags
 from frontend.pages.work.reading import is_part, run
 from frontend.rendering.beside import beside
 from frontend.rendering.charts import strip
@@ -45,7 +45,8 @@ TRAJECTORIES_VERB = "trajectory.list"
 SHOWN_OF_QUESTION = {False: 140, True: 80}
 
 TRAJECTORY_CSV_COLUMNS = (
-    *("record_id", "subset", "task", "policy_model", "steps", "state", "annotators", "tags", "question"),
+    *("record_id", "subset", "task", "policy_model", "steps", "state", "annotators", "assigned", "tags"),
+    "question",
     *("agreement", "judges_doubt", "labels", "outcome"),
 )
 
@@ -56,6 +57,7 @@ class ListedTrajectory:
 
     row: Trajectory
     annotators: list[str]
+    assigned: list[str]
     said: report.TrajectoryLabels | None
     tags: list[str]
 
@@ -67,11 +69,14 @@ class ListedTrajectory:
 
 def _listed(opened: ProjectPage, rows: list[Trajectory], *, labels: bool) -> list[ListedTrajectory]:
     """Rows with what is shown beside them; that their labels are seen is noted."""
-    names = report.annotators(opened.user, rows)
+    names, assigned = report.annotators(opened.user, rows), report.assigned(opened.user, rows)
     said = noted_reads.listed(actor=opened.user, project=opened.project, rows=rows) if labels else {}
     tags = tag_report.tags_of(opened.user, rows)
     return [
-        ListedTrajectory(row, names.get(row.pk, []), said.get(row.pk), tags.get(row.pk, [])) for row in rows
+        ListedTrajectory(
+            row, names.get(row.pk, []), assigned.get(row.pk, []), said.get(row.pk), tags.get(row.pk, [])
+        )
+        for row in rows
     ]
 
 
@@ -89,6 +94,10 @@ def _columns(slug: str, kind: ProjectKind, *, labels: bool) -> list[Column]:
     def state(one: ListedTrajectory) -> str:
         shown: str = one.row.shown_state  # type: ignore[attr-defined]
         return cells.badge(state_name(shown), badge_kind(shown))
+
+    def annotators(one: ListedTrajectory) -> str:
+        kept = _("assigned: %(names)s") % {"names": ", ".join(one.assigned)} if one.assigned else ""
+        return cells.lines(", ".join(one.annotators), cells.soft(kept) if kept else "")
 
     columns = [
         record_column(lambda one: at("trajectory", slug, one.row.pk), "row", sort="record"),
@@ -110,10 +119,11 @@ def _columns(slug: str, kind: ProjectKind, *, labels: bool) -> list[Column]:
             "annotators",
             _("Annotators"),
             lambda one: "; ".join(one.annotators),
-            lambda one: ", ".join(one.annotators),
+            annotators,
             "people",
             "-annotators",
         ),
+        Column("assigned", value=lambda one: "; ".join(one.assigned)),
         Column("tags", value=lambda one: "; ".join(one.tags)),
     ]
     if not labels:
@@ -203,6 +213,7 @@ def _list(opened: ProjectPage) -> ListPage:
                 Field("act", _("The chosen ones"), [("tag", _("get the tag")), ("untag", _("lose the tag"))]),
                 Field("name", _("Tag"), type="text"),
             ],
+            more=[assigning.act(opened)] if opened.may("assign") else [],
         ),
     )
 
