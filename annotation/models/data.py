@@ -146,9 +146,9 @@ class Trajectory(models.Model):
     `live` is what everybody sees: an import's rows turn live together when it is published; a replaced row
     stops being live. `training`, never live, has a key to learn from or be checked with (docs/training.md),
     is in no queue, figure or release, and `copy_of` another where its content is that of one. `free_slots`
-    is N minus the open and submitted assignments, kept by guarded updates, and `reserved` how many of the free
-    ones are kept for the people of its reservations. `position` orders the queue.
-    `step_count` is denormalised from the steps because lists show it, and so are
+    is N minus the open and submitted assignments, kept by guarded updates, and `reserved` how many of the
+    free ones are kept for the people of its reservations. `position` orders the queue. `step_count` is
+    denormalised from the steps because lists show it, and so are
     `agreement` and `doubt`, which lists sort by: the share of steps that all annotators gave the same value
     (0 … 1; null before all labels are in, and with one annotator), and how far the judges disagree
     (core.influence.triage.contested; null with fewer than two judges). `stratum` is

@@ -189,3 +189,22 @@ def test_trajectory_says_everything_once_to_who_asks_for_it_and_is_half_as_large
     assert call["tool_calls"][0]["arguments"] is None and call["tool_calls"][0]["parsed"]
     assert json.loads(call["tool_calls"][0]["arguments_raw"]) == {"q": "y" * 100_000}
     assert whole.json()["messages"][-2]["parts"][0]["text"] == "x" * 100_000
+
+
+def test_trajectories_are_assigned_and_withdrawn(by: Callers, cast: Cast) -> None:
+    first, second = (row.pk for row in import_records(cast.project, 2))
+    claim(cast.ann, cast.project)
+    url = "/projects/bench/reservations/"
+    sent = {"trajectories": [first, second], "annotators": ["ann"]}
+    assigned = ok(by.admin.post(url, sent))
+    assert [(row["trajectory"], row["annotator"]) for row in assigned["assigned"]] == [(second, "ann")]
+    assert [(row["id"], row["code"]) for row in assigned["refused"]] == [(first, "had_before")]
+    dealt = ok(by.admin.post(url, {"trajectories": [first, second], "evenly": True}))
+    assert len(dealt["assigned"]) == 2 and dealt["refused"] == []
+    assert ok(by.admin.get(url))["count"] == 3
+    listed = {row["id"]: (row["free_slots"], row["reserved"]) for row in ok(by.admin.get(LIST))["results"]}
+    assert listed == {first: (1, 1), second: (2, 2)}
+    gone = ok(by.admin.post(f"{url}withdraw/", sent))
+    assert gone["withdrawn"] == [second] and [row["code"] for row in gone["refused"]] == ["not_assigned"]
+    refused(by.admin.post(url, {**sent, "annotators": ["judith"]}), 400)
+    refused(by.ann.post(url, sent), 403)
