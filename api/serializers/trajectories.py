@@ -110,7 +110,7 @@ class NewReservations(Annotators):
     )
 
 
-class Withdrawal(Annotators):
+class ReservationsWithdrawn(Annotators):
     """Trajectories that are to be assigned to these people no more."""
 
     trajectories = Chosen()

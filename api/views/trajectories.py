@@ -164,13 +164,15 @@ class Unassign(Reservations):
 
     http_method_names = ["post"]
 
-    @extend_schema(summary="Withdraw what is assigned", request=shapes.Withdrawal, responses=shapes.Withdrawn)
+    @extend_schema(
+        summary="Withdraw what is assigned", request=shapes.ReservationsWithdrawn, responses=shapes.Withdrawn
+    )
     def post(self, request: Request, slug: str) -> Response:
         """Keep places of these trajectories for these annotators (none: for all) no more: anybody can claim
         them. What is not assigned is refused (`not_assigned`). For admins."""
         project = self.project()
         require(self.user, "assign", project)
-        body = self.parsed(shapes.Withdrawal)
+        body = self.parsed(shapes.ReservationsWithdrawn)
         outcome = assign.withdraw(
             actor=self.user,
             project=project,
