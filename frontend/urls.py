@@ -36,6 +36,7 @@ from frontend.pages.judging import answers, judges, judges_first, run, runs, wor
 from frontend.pages.projects import audit, members, overview, projects
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
 from frontend.pages.releases import derivations, freezes, prompts, release_diff, releases
+from frontend.pages.training import subsets as training_subsets
 from frontend.pages.work import (
     assigning,
     claims,
@@ -115,6 +116,10 @@ project = [
     page(PROJECT + "claims/", claims.claims, "claims"),
     page(PROJECT + "claims/take-back/", claims.take_back, "claims-take-back"),
     page(PROJECT + "claims/take-cases-back/", claims.take_cases_back, "cases-take-back"),
+    page(PROJECT + "training/", training_subsets.subsets, "training"),
+    page(PROJECT + "training/subsets/<int:pk>/", training_subsets.items, "training-items"),
+    page(PROJECT + "training/subsets/<int:pk>/unmark/", training_subsets.unmark, "training-unmark"),
+    page(PROJECT + "training/items/<int:pk>/", training_subsets.item, "training-item"),
     page(PROJECT + "members/", members.members, "members"),
     page(PROJECT + "members/invite/", members.invite, "invite"),
     page(PROJECT + "members/invitations/<int:pk>/link/", members.renew, "invitation-renew"),

@@ -1,15 +1,14 @@
 """The keys of training trajectories: read in with a file, taken from a consensus, edited by an admin."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.core import text
 from annotation.core.errors import Conflict, Invalid, NotFound
 from annotation.core.i18n import translatable
 from annotation.core.training.keys import Key
-from annotation.core.vocabulary import KeyOrigin
+from annotation.core.vocabulary import REASON_CODES_BY_CODE, KeyOrigin, is_value
 from annotation.models import (
     Consensus,
     KeyLabel,
@@ -19,18 +18,11 @@ from annotation.models import (
     User,
 )
 from annotation.policies import require
+from annotation.policies.training import keyed
 
 from .. import audit
 
 MAX_NOTE = 10_000
-
-
-def keyed(trajectories: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
-    """Those that have a key, of their own or as a copy of one that has. A key labels the outcome."""
-    own = KeyLabel.objects.filter(
-        Q(trajectory=OuterRef("pk")) | Q(trajectory=OuterRef("copy_of")), step__isnull=True
-    )
-    return trajectories.filter(Exists(own))
 
 
 def refuse_without_key(trajectories: Collection[Trajectory]) -> None:
@@ -41,7 +33,7 @@ def refuse_without_key(trajectories: Collection[Trajectory]) -> None:
     if without:
         raise Conflict(
             translatable(
-                "{count} of these have no key, the first of them {record_id}: give every step and the "
+                "{count} of these have no whole key, the first of them {record_id}: give every step and the "
                 "outcome a label first.",
                 count=len(without),
                 record_id=without[0],
@@ -95,25 +87,48 @@ def of_consensus(originals: Iterable[int]) -> dict[int, dict[int | None, KeyLabe
 
 
 @transaction.atomic
-def edit_key(*, actor: User, trajectory: Trajectory, key: Key) -> None:
-    """Write the whole key of a training trajectory anew. What was scored by the old one keeps its marks.
+def write_key_label(
+    *, actor: User, trajectory: Trajectory, message_index: int | None, value: int, note: str, reason: str = ""
+) -> KeyLabel:
+    """Write the label of a step, or (None) of the outcome, into the key of a training trajectory. What was
+    scored before keeps its marks.
 
-    Raises Invalid when it misses a step or the outcome, NotFound for what is no training trajectory.
+    Raises Invalid for another value than −1, 0 and 1, a note that is too long, or an unknown reason, NotFound
+    for what is no item of a training subset, or no step of it.
     """
     require(actor, "training.change", trajectory)
-    locked = Trajectory.objects.select_for_update(no_key=True).filter(pk=trajectory.pk, training=True)
-    if not locked.exists():
+    items = Trajectory.objects.filter(training=True, subset__training=True)
+    if not items.select_for_update(no_key=True, of=("self",)).filter(pk=trajectory.pk).exists():
         raise NotFound(translatable("There is no such training trajectory."))
-    steps = Step.objects.filter(trajectory=trajectory).order_by("message_index")
-    wanted: Sequence[int | None] = [*steps.values_list("message_index", flat=True), None]
     fields: dict[str, str] = {}
-    for index in wanted:
-        name = "outcome" if index is None else f"step_{index}"
-        if index not in key:
-            fields[name] = translatable("The key needs a label here.")
-        elif len(key[index].note) > MAX_NOTE:
-            fields[name] = translatable("Keep the note under {count} characters.", count=f"{MAX_NOTE:,}")
+    if not is_value(value):
+        fields["value"] = translatable("Choose −1, 0 or +1.")
+    if len(note) > MAX_NOTE:
+        fields["note"] = translatable("Keep the note under {count} characters.", count=f"{MAX_NOTE:,}")
+    if reason and getattr(REASON_CODES_BY_CODE.get(reason), "value", None) != value:
+        fields["reason"] = translatable("This reason does not belong to that label.")
     if fields:
-        raise Invalid(next(iter(fields.values())), code="incomplete_key", fields=fields)
-    write({trajectory.pk: {index: key[index] for index in wanted}}, KeyOrigin.EDITED)
-    audit.record(actor=actor, verb="training.key", project=trajectory.project, obj=trajectory)
+        raise Invalid(next(iter(fields.values())), fields=fields)
+    step = None
+    if message_index is not None:
+        step = Step.objects.filter(trajectory=trajectory, message_index=message_index).first()
+        if step is None:
+            raise NotFound(translatable("Message {index} is not a step.", index=message_index))
+    row, _made = KeyLabel.objects.update_or_create(
+        trajectory=trajectory,
+        step=step,
+        defaults={
+            "value": value,
+            "note": text.escape(note.strip()),
+            "reason": reason,
+            "origin": KeyOrigin.EDITED.value,
+        },
+    )
+    audit.record(
+        actor=actor,
+        verb="training.key",
+        project=trajectory.project,
+        obj=trajectory,
+        message_index=message_index,
+    )
+    return row

@@ -62,6 +62,7 @@ NAVIGATION = (
         _("Project"),
         (
             ("members", _("Members"), "members", "members.change"),
+            ("training", _("Training"), "training", "training.view"),
             ("settings", _("Settings"), "project-settings", "project.change"),
             ("audit", _("Audit log"), "audit", "audit.view"),
         ),

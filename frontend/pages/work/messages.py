@@ -7,8 +7,8 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from annotation import policies
 from annotation.models import Trajectory
+from annotation.policies.training import readable
 from annotation.reports.shared import transcripts
 from frontend.pages.shared.common import person
 from frontend.rendering import markdown
@@ -22,7 +22,7 @@ def message(request: HttpRequest, pk: int, message: int) -> JsonResponse:
     """`{"json", "exact", "withheld", "text"}`; with `?as=markdown`, `{"markdown": [node …]}`, a node being a
     text or `[tag, node …]`."""
     trajectory = get_object_or_404(
-        policies.visible(request.user, Trajectory.objects.select_related("project", "content")), pk=pk
+        readable(request.user, Trajectory.objects.select_related("project", "content")), pk=pk
     )
     source = transcripts.source(actor=person(request), trajectory=trajectory, message_index=message)
     if request.GET.get("as") == "markdown":

@@ -18,6 +18,7 @@ from annotation.core import keymap
 from annotation.core.kinds import STEPS, Feature, ProjectKind
 from annotation.core.vocabulary import REASON_CODES, DecisionKind, SuggestionPolicy
 from annotation.models import Assignment, Trajectory
+from annotation.policies.training import readable
 from annotation.reports.judging.suggestions import has_judges
 from annotation.reports.shared import transcripts
 from annotation.reports.shared.label_json import label_json
@@ -79,7 +80,7 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
 def trajectory_image(request: HttpRequest, pk: int, message: int, part: int) -> HttpResponse:
     """One image of a trajectory, as the bytes of a PNG, JPEG, GIF or WebP file and never anything else."""
     trajectory = get_object_or_404(
-        policies.visible(request.user, Trajectory.objects.select_related("project")), pk=pk
+        readable(request.user, Trajectory.objects.select_related("project")), pk=pk
     )
     found = transcripts.image(
         actor=person(request), trajectory=trajectory, message_index=message, part_index=part

@@ -1,0 +1,1 @@
+"""Figures and lists of training: keys, and what came of tutorial, tests, gold and pilots."""

@@ -1,0 +1,1 @@
+"""Pages of training: keyed trajectories, the tutorial, tests, gold and pilots."""
