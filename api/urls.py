@@ -28,6 +28,7 @@ from .views import (
     trajectories,
     workshop,
 )
+from .views.training import subsets as training_subsets
 
 app_name = "api"
 
@@ -75,6 +76,13 @@ urlpatterns = [
     path("imports/<int:pk>/suggestions/", imports.Suggestions.as_view(), name="import-suggestions"),
     path("imports/<int:pk>/start/", imports.Start.as_view(), name="import-start"),
     path("imports/<int:pk>/abandon/", imports.Abandon.as_view(), name="import-abandon"),
+    path(f"{PROJECT}training/subsets/", training_subsets.TrainingSubsets.as_view(), name="training-subsets"),
+    path(
+        f"{PROJECT}training/subsets/<slug:name>/",
+        training_subsets.OneTrainingSubset.as_view(),
+        name="training-subset",
+    ),
+    path("training/items/<int:pk>/key/", training_subsets.TrainingKey.as_view(), name="training-key"),
     path(f"{PROJECT}trajectories/", trajectories.Trajectories.as_view(), name="trajectories"),
     path(f"{PROJECT}tags/", trajectories.Tags.as_view(), name="tags"),
     path(f"{PROJECT}reservations/", trajectories.Reservations.as_view(), name="reservations"),

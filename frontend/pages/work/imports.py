@@ -151,7 +151,8 @@ def imports(request: HttpRequest, slug: str) -> HttpResponseBase:
     """
     opened = open_project(request, slug, IMPORTS_VERB)
     if request.method == "GET":
-        return _page(opened, ImportForm(kind=opened.project.of_kind))
+        subset = request.GET.get("subset", "")[:64]
+        return _page(opened, ImportForm(kind=opened.project.of_kind, initial={"subset": subset}))
     form = ImportForm(request.POST, request.FILES, kind=opened.project.of_kind)
     queued: list[ImportFile] = []
     if form.is_valid():

@@ -1,0 +1,1 @@
+"""Training: subsets and keys, the tutorial, tests, gold and pilots."""

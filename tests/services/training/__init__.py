@@ -1,0 +1,1 @@
+"""Tests of training: keyed trajectories, and what is made of them."""
