@@ -90,6 +90,13 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "member", pk("member", of_project=True), body=seen("member", is_annotator="on"))
     noted = seen("qualification", degree="master")
     yield Address(f + "qualifications", pk("member", of_project=True), body=noted)
+    yield Address(f + "training", slug, body={"name": "exercises"})
+    yield Address(f + "training-items", pk("training-subset", of_project=True))
+    yield Address(f + "training-unmark", pk("training-subset", of_project=True))
+    yield Address(
+        f + "training-item", pk("keyed", of_project=True), body={"value": "1", "message_index": "2"}
+    )
+    yield Address(f + "trajectory-message", lambda world: {**pk("keyed")(world), "message": 2}, "keyed")
     yield Address(f + "import-status", slug)
     yield Address(f + "import-detail", pk("import", of_project=True))
     for name in ("import-abandon", "import-options", "import-start", "import-suggestions"):
@@ -285,6 +292,10 @@ def _api() -> Iterator[Address]:
     yield Address(a + "members", slug)
     yield Address(a + "annotator-figures", pk("ann", of_project=True))
     yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
+    yield Address(a + "training-subsets", slug, body={"name": "exercises"})
+    made = chosen("agreed", "trajectories")
+    yield Address(a + "training-subset", lambda world: {**slug(world), "name": "training"}, body=made)
+    yield Address(a + "training-key", pk("keyed"), body={"value": 1, "message_index": 2})
     yield Address(a + "qualifications", pk("member", of_project=True), body={"degree": "master"})
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})
     yield Address(a + "invitation", pk("invitation", of_project=True))

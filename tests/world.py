@@ -17,6 +17,7 @@ seen      the admin, who is an annotator here too, has it open; ben has submitte
 held      rita, a superuser who is an annotator here too, has it open; ben has submitted
 left      emil has submitted it and is a member no more; ben has submitted other labels; nobody has the case
 free      nobody has touched it
+keyed     in the training subset, with a key; nobody has been given it
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ from annotation.services import (
     release,
     remarks,
     tags,
+    training,
 )
 from annotation.services.release.contents import CHANGED
 from tests.canaries import canary
@@ -131,6 +133,8 @@ TABLES: dict[str, type[Model]] = {
     "qualification": Qualification,
     "subset": Subset,
     "tag": Tag,
+    "training-subset": Subset,
+    "keyed": Trajectory,
 }
 
 
@@ -242,6 +246,7 @@ def make_world() -> World:
     for place in ("shared", "dispute", "seen", "held"):
         name = canary("tag", place)
         tags.tag(actor=cast.root, project=cast.project, trajectories=[at[place]], name=name)
+    keyed = _keyed(cast)
     token, _secret = accounts.issue_token(actor=cast.ann, user=cast.ann, name=canary("token", "ann"))
 
     def given(user: User, place: str) -> Assignment:
@@ -292,6 +297,8 @@ def make_world() -> World:
         "qualification": Qualification.objects.get(membership__user=cast.cleo),
         "subset": Subset.objects.get(name="tiny"),
         "tag": Tag.objects.earliest("pk"),
+        "training-subset": keyed.subset,
+        "keyed": keyed,
     }
     assert {name: type(row) for name, row in rows.items()} == TABLES
     return World(
@@ -312,6 +319,16 @@ def _audit(cast: Cast, readers: tuple[User, User], trajectory: Trajectory) -> Au
         label.submit(actor=reader, assignment=made)
     label_audits.sweep()
     return label_audits.take_case(actor=cast.judith, project=cast.project)
+
+
+def _keyed(cast: Cast) -> Trajectory:
+    """A trajectory of the training subset, the notes of its key with a canary."""
+    subset = projects.ensure_subset(actor=cast.admin, project=cast.project, name="training")
+    training.mark_training(actor=cast.admin, subset=subset)
+    why = {"steps": {"2": canary("key"), "4": canary("key")}, "final": canary("key")}
+    made = {**record(len(PLACES), "keyed"), "explanations": why}
+    import_records(cast.project, [made], subset=subset.name)
+    return Trajectory.objects.select_related("subset").get(training=True)
 
 
 def note_of(user: User, trajectory: Trajectory) -> str:
