@@ -294,7 +294,8 @@ def _api() -> Iterator[Address]:
     yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
     yield Address(a + "training-subsets", slug, body={"name": "exercises"})
     made = chosen("agreed", "trajectories")
-    yield Address(a + "training-subset", lambda world: {**slug(world), "name": "training"}, body=made)
+    for name, body in (("training-items", made), ("training-subset", None)):
+        yield Address(a + name, lambda world: {**slug(world), "name": "training"}, body=body)
     yield Address(a + "training-key", pk("keyed"), body={"value": 1, "message_index": 2})
     yield Address(a + "qualifications", pk("member", of_project=True), body={"degree": "master"})
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})

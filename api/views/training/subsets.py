@@ -46,20 +46,23 @@ class TrainingSubsets(ProjectView):
         return Response(shapes.TrainingSubset(row).data, status=status.HTTP_201_CREATED)
 
 
-class OneTrainingSubset(ProjectView):
-    """`/projects/<slug>/training/subsets/<name>/`"""
-
+class _OfSubset(ProjectView):
     noun = NOUN
 
-    def _subset(self, name: str) -> Subset:
+    def subset(self, name: str) -> Subset:
+        """The training subset of that name."""
         rows = Subset.objects.filter(project=self.project(), training=True).select_related("project")
         return fetch(self.user, rows, name=name)
+
+
+class TrainingItems(_OfSubset):
+    """`/projects/<slug>/training/subsets/<name>/items/`"""
 
     @extend_schema(summary="List training items", responses=shapes.TrainingItem(many=True))
     def get(self, request: Request, slug: str, name: str) -> Response:
         """The items of a training subset, and what each is used for. For admins."""
         require(self.user, "training.view", self.project())
-        return self.page(report.training_items(self.user, self._subset(name)), shapes.TrainingItem)
+        return self.page(report.training_items(self.user, self.subset(name)), shapes.TrainingItem)
 
     @extend_schema(
         summary="Make training items", request=shapes.ItemsOfResolved, responses=shapes.TrainingItemsMade
@@ -73,18 +76,22 @@ class OneTrainingSubset(ProjectView):
         of_project = Trajectory.objects.filter(project=project).select_related("project", "task")
         rows = fetch_all(self.user, of_project, body["trajectories"])
         outcome = training.make_items(
-            actor=self.user, project=project, trajectories=rows, subset=self._subset(name)
+            actor=self.user, project=project, trajectories=rows, subset=self.subset(name)
         )
         made = [row.pk for row in outcome.done]
         answer = {"made": made, "refused": refusals(outcome.refused, of="record_id")}
         return Response(shapes.TrainingItemsMade(answer).data)
+
+
+class OneTrainingSubset(_OfSubset):
+    """`/projects/<slug>/training/subsets/<name>/`"""
 
     @extend_schema(summary="Put a training subset into the queue", responses={204: None})
     def delete(self, request: Request, slug: str, name: str) -> Response:
         """Put what a training subset holds into the queue like anything else; its keys are gone. For admins.
         Conflict: `used`."""
         require(self.user, "training.change", self.project())
-        training.unmark_training(actor=self.user, subset=self._subset(name))
+        training.unmark_training(actor=self.user, subset=self.subset(name))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
