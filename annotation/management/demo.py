@@ -47,6 +47,8 @@ def load(*, known_passwords: bool) -> list[dict[str, str]]:
     project = _project(plan, people, plan["accounts"])
     for subset in plan["subsets"]:
         _import(project, subset)
+    examples = ingest.add_examples(actor=OPERATOR, project=project, language="en", enqueue=False)
+    ingest.run_import(source_id=examples.pk)
     for judge in plan["judges"]:
         _suggest(project, judge)
     _import_labels(project, FOLDER / "labels")

@@ -95,6 +95,11 @@ class NewProject(Settings):
         help_text="In place of a template: a project whose settings are taken, and its guidelines if none "
         "are given. Neither its data nor its members come along.",
     )
+    training_examples = serializers.BooleanField(
+        required=False,
+        help_text="Begin with 12 trajectories, labelled and explained, in the training subset `training`. "
+        "Left out: yes where a project of `steps` begins with the default guidelines.",
+    )
 
 
 class Guideline(Output):

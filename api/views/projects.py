@@ -11,7 +11,7 @@ from annotation.core.kinds import STEPS
 from annotation.models import AuditEvent, Guideline, Project, Subset
 from annotation.policies import require, visible
 from annotation.reports.work.progress import progress
-from annotation.services import projects
+from annotation.services import ingest, projects
 
 from ..serializers import projects as shapes
 from .base import ProjectView, View, fetch
@@ -35,7 +35,10 @@ class Projects(View):
         source = fetch(self.user, Project.objects.all(), slug=slug) if slug else None
         name, guidelines = body.pop("name"), body.pop("guidelines", None)
         kind = body.pop("kind", source.kind if source else STEPS.name)
-        made, _none = projects.start_project(
+        defaults = kind == STEPS.name and guidelines is None and source is None
+        examples = body.pop("training_examples", defaults)
+        start = ingest.start_with_examples if examples else projects.start_project
+        made, _none = start(
             actor=self.user,
             name=name,
             slug=body.pop("slug", ""),

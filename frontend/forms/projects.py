@@ -267,6 +267,15 @@ class CreateForm(SettingsForm):
         help_text=_("Names or e-mail addresses, one a line. Each gets a link with which to join."),
     )
     origin = forms.ChoiceField(label=_("Start from"), required=False)
+    training_examples = forms.BooleanField(
+        label=_("With 12 training examples"),
+        required=False,
+        initial=True,
+        help_text=_(
+            "Labelled and explained by the default guidelines, so that tutorial and test can begin at once. "
+            "Not in a project of decisions, nor beside copied guidelines."
+        ),
+    )
     copy_guidelines = forms.BooleanField(label=_("guidelines"), required=False, initial=True)
     copy_members = forms.BooleanField(label=_("members, who are invited again"), required=False)
     slug = forms.SlugField(
@@ -315,7 +324,8 @@ class CreateForm(SettingsForm):
     def filled_from_origin(self) -> CreateForm:
         """The same form, its settings those of the chosen origin; what else was typed stays."""
         typed = {name: self.data.get(name, "") for name in ("name", "people", "description", "slug")}
-        ticks = {name: name in self.data for name in ("copy_guidelines", "copy_members")}
+        boxes = ("copy_guidelines", "copy_members", "training_examples")
+        ticks = {name: name in self.data for name in boxes}
         kind = self.copied.of_kind if self.copied else self.of_kind
         fresh = CreateForm(projects=self.projects.values(), kind=kind)
         fresh.filled = fresh.begun_from = self.begun_from
@@ -327,6 +337,12 @@ class CreateForm(SettingsForm):
     def copied(self) -> Project | None:
         """The project that this one is a copy of."""
         return self.projects.get(self.begun_from)
+
+    @property
+    def with_examples(self) -> bool:
+        """Whether the training examples of the default guidelines are asked for, and fit."""
+        own_guidelines = self.copied is not None and self.cleaned_data["copy_guidelines"]
+        return self.of_kind == STEPS and self.cleaned_data["training_examples"] and not own_guidelines
 
     def settings(self) -> dict[str, Any]:
         """The settings to begin with: the origin's, and over them what was changed by hand."""

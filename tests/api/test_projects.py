@@ -114,6 +114,23 @@ def test_audit_log_is_for_admins_and_pages(by: Callers) -> None:
         refused(caller.get("/projects/bench/audit/"), 403)
 
 
+def test_project_of_steps_begins_with_examples_unless_it_has_guidelines_of_its_own(by: Callers) -> None:
+    bodies: list[tuple[dict[str, object], bool]] = [
+        ({}, True),
+        ({"training_examples": False}, False),
+        ({"guidelines": "Ours"}, False),
+        ({"guidelines": "Ours", "training_examples": True}, True),
+        ({"copy_from": "bench"}, False),
+        ({"kind": "decisions"}, False),
+    ]
+    for number, (body, begun) in enumerate(bodies):
+        made = ok(by.root.post("/projects/", {"name": f"New {number}", **body}), 201)
+        subsets = ok(by.root.get(f"/projects/{made['slug']}/subsets/"))["results"]
+        assert [one["name"] for one in subsets] == ["training"] * begun
+    refused(by.root.post("/projects/", {"name": "X", "kind": "decisions", "training_examples": True}), 400)
+    ok(by.root.post("/projects/", {"name": "X", "kind": "decisions"}), 201)
+
+
 def test_project_starts_from_a_template_or_as_a_copy_without_data(by: Callers, cast: Cast) -> None:
     gold = ok(by.root.post("/projects/", {"name": "Gold", "template": "gold", "claim_limit": 5}), 201)
     chosen = ("annotators_per_trajectory", "suggestion_policy", "claim_limit")

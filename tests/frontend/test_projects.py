@@ -7,7 +7,7 @@ import re
 import pytest
 
 from annotation.core.project_templates import TEMPLATES
-from annotation.models import Guideline, Invitation, Project, Subset
+from annotation.models import Guideline, ImportFile, Invitation, Project, Subset
 from annotation.services import projects as projects_service
 from annotation.services.projects import settings
 from api.serializers import projects
@@ -84,6 +84,20 @@ def test_project_is_started_with_people_whose_links_are_shown_once(browse, cast,
         text(page).count('value="http://testserver/invitations/') == 2 and "no-store" in page["Cache-Control"]
     )
     assert [row.is_annotator for row in Invitation.objects.filter(project__slug="pools")] == [True, True]
+
+
+def test_project_begins_with_training_examples_if_ticked_and_its_guidelines_are_the_default(browse, cast, at):
+    client = browse("root")
+    ticked = {**FILLED, "training_examples": "on"}
+    assert client.get(at("project-create")).context["form"]["training_examples"].value() is True
+    copied = {"origin": "project:bench", "copy_guidelines": "on"}
+    others = {"pairs": {"kind": "decisions"}, "copy": copied}
+    client.post(at("project-create"), {**FILLED, "name": "bare"})
+    for name, more in {"whole": {}, "own": {**copied, "copy_guidelines": ""}, **others}.items():
+        client.post(at("project-create"), {**ticked, "name": name, **more})
+    begun = ImportFile.objects.filter(state="queued", subset__name="training", subset__training=True)
+    assert {source.project.slug for source in begun} == {"whole", "own"}
+    assert Project.objects.count() == 6
 
 
 def test_project_is_copied_without_data_and_its_members_are_invited_again(browse, cast, at, text):

@@ -3,6 +3,7 @@ once."""
 
 from .archives import ReceivedFiles, receive_upload
 from .context import read_context
+from .examples import add_examples, start_with_examples
 from .previews import look_at, set_options, start
 from .reaper import reap
 from .receive import abandon, default_subset, discard_previews, receive_file
@@ -11,6 +12,7 @@ from .run import run_import
 __all__ = [
     "ReceivedFiles",
     "abandon",
+    "add_examples",
     "default_subset",
     "discard_previews",
     "look_at",
@@ -21,4 +23,5 @@ __all__ = [
     "run_import",
     "set_options",
     "start",
+    "start_with_examples",
 ]

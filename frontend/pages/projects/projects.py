@@ -20,7 +20,7 @@ from annotation import policies
 from annotation.core.errors import Invalid, Locked, StaleVersion
 from annotation.language import translated
 from annotation.models import Assignment, Guideline, Invitation, Membership, Project, Subset, User
-from annotation.services import noted_reads
+from annotation.services import ingest, noted_reads
 from annotation.services import projects as service
 from frontend.forms import add_errors
 from frontend.forms.projects import CreateForm, GuidelinesForm, SettingsForm, SubsetForm
@@ -114,7 +114,8 @@ def create(request: HttpRequest) -> HttpResponseBase:
 def _started(user: User, form: CreateForm) -> tuple[Project, list[tuple[Invitation, str]]]:
     """The project of a valid form, with the invitations to it."""
     values, copied = form.cleaned_data, form.copied
-    return service.start_project(
+    start = ingest.start_with_examples if form.with_examples else service.start_project
+    return start(
         actor=user,
         name=values["name"],
         slug=values["slug"],
