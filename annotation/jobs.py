@@ -20,8 +20,8 @@ from annotation.services import (
     notices,
     rechecks,
     release,
-    reservations,
     second_person,
+    shares,
     suggest,
 )
 from annotation.services.suggest import background
@@ -141,7 +141,7 @@ def reap() -> None:
         ingest.reap()
         suggest.reap()
         claim_expiry.sweep()
-        reservations.sweep()
+        shares.reservations.sweep()
         rechecks.sweep()
         label_audits.sweep()
         second_person.sweep()

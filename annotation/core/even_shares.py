@@ -1,12 +1,16 @@
-"""Share places out, so that all people get as many, and every two of them meet as often."""
+"""Share places out, so that all people get as many, and every two of them meet as often: beforehand
+(`EvenShares`), or as far as a queue leaves a choice (`by_preference`)."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from annotation.core.rechecks import sampling
+
+AHEAD = 3
+"""So much oftener than with others on average two may have met before they leave a place to somebody else."""
 
 
 class EvenShares:
@@ -57,3 +61,25 @@ class EvenShares:
         met = sum(self.met[person][other] for other in there)
         chance = sampling.rank(seed=self.seed, trajectory=trajectory, person=person, turn=0)
         return met, self.load[person], chance
+
+
+def by_preference(waiting: Sequence[tuple[int, Collection[int]]], met: Mapping[int, int]) -> list[int]:
+    """The order in which somebody should take what they may claim.
+
+    `waiting`: trajectories in the order of the queue, each with the people who have it already; `met`: how
+    often they have met each other person. Of the begun ones those come first whose people they have met least
+    (on average, if several have it), of several such the one that has waited longest. An unbegun one comes
+    before, where these people are met more than AHEAD times oftener than all on average: somebody else can
+    take the place. But no more begun ones are left so than there are people, so that trajectories end soon.
+    """
+    begun = [(sum(met.get(person, 0) for person in held) / len(held), pk) for pk, held in waiting if held]
+    unbegun = [pk for pk, held in waiting if not held]
+    if not begun:
+        return unbegun
+    begun.sort(key=lambda one: one[0])
+    people = {*met, *(person for _pk, held in waiting for person in held)}
+    usual = sum(met.values()) / len(people)
+    order = [pk for _met, pk in begun]
+    if begun[0][0] > usual + AHEAD and len(begun) < len(people):
+        return unbegun + order
+    return order + unbegun

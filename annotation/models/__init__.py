@@ -44,7 +44,7 @@ from .labels import (
     SaveOperation,
 )
 from .notices import Notice
-from .people.shares import Reservation
+from .people.shares import Meeting, Reservation
 from .people.training import (
     KeyLabel,
     Pilot,
@@ -135,6 +135,7 @@ __all__ = [
     "LabelAudit",
     "LabelColumns",
     "LabelEvent",
+    "Meeting",
     "Membership",
     "Notice",
     "OutcomeConsensus",

@@ -38,8 +38,9 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR, Actor
 
-from . import audit, notices, rechecks, reservations
+from . import audit, notices, rechecks
 from .cursors import lower_cursors
+from .shares import meetings, reservations
 from .transitions import advance
 
 LOOKED_AT_ONCE = 200
@@ -88,17 +89,20 @@ def expire(
             continue
         ended.append(claim)
     freed: dict[int, int] = defaultdict(lambda: 2**63 - 1, reservations.free(reserved))
+    gone: list[tuple[int, int, int]] = []
     for claim in sorted(ended, key=lambda claim: claim.trajectory_id):
         if claim.recheck_id is not None:
             rechecks.put_back(recheck=claim.recheck_id, now=now)
             continue
         Trajectory.objects.filter(pk=claim.trajectory_id).update(free_slots=F("free_slots") + 1)
+        gone.append((claim.project_id, claim.trajectory_id, claim.annotator_id))
         freed[claim.project_id] = min(freed[claim.project_id], claim.trajectory.position)
     leaving = (
         {*(one.annotator_id for one in ended), *(one.annotator_id for one in reserved)}
         if because is ExpiryReason.LEFT
         else ()
     )
+    meetings.left(gone)
     for project_id, position in sorted(freed.items()):
         lower_cursors(project_id=project_id, position=position, leaving=leaving)
     reservations.record_end(reserved, actor=actor, because=ReservationEnd.LEFT)

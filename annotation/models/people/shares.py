@@ -29,3 +29,26 @@ class Reservation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.trajectory_id} for {self.annotator_id}"
+
+
+class Meeting(models.Model):
+    """How many trajectories two people have in common, open and submitted ones. `first` has the lower key."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    first = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    second = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    number = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("project", "first", "second"), name="meeting_once"),
+            models.CheckConstraint(condition=models.Q(first__lt=models.F("second")), name="meeting_in_order"),
+        )
+        indexes = (models.Index(fields=("project", "second"), name="meeting_of_second"),)
+
+    def __str__(self) -> str:
+        return f"{self.first_id} and {self.second_id} in {self.project_id}"

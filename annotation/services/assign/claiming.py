@@ -3,11 +3,12 @@
 import re
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, StaleState
+from annotation.core.even_shares import by_preference
 from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
 from annotation.core.vocabulary import SEEN_LABELS, AssignmentState
@@ -26,9 +27,13 @@ from annotation.policies import require
 from annotation.policies.rechecks import askable
 
 from .. import arms, claim_expiry, rechecks, training
+from ..shares import meetings
 from .slots import guideline_in_force, take_slot
 
 CLAIM_TRIES = 50
+NEXT = 128
+"""So far ahead a claim looks for a trajectory whose people its annotator has met least."""
+TRIED = 8
 CLAIM_KEY = re.compile(r"[!-~]{1,64}")
 CLAIM_KEY_RULE = translatable("1 to 64 visible ASCII characters.")
 NOTHING_LEFT = translatable("There is nothing left for you to label in this project.")
@@ -147,20 +152,21 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     if recheck is not None and not membership.recheck_gap:
         return _assign_recheck(actor, project, recheck, claim_key)
     try:
+        passed = 0  # what was assigned may stand anywhere: what is before it has not been looked at
         chosen = _assigned(actor, project) if assigned else None
-        queued = chosen is None
-        chosen = chosen or _choose(actor, project, membership.claim_cursor, wait_for, assigned=assigned)
+        if chosen is None and wait_for is None and project.annotators_per_trajectory > 1:
+            chosen, passed = _evenly(actor, project, membership.claim_cursor)
+        if chosen is None:
+            chosen = _choose(actor, project, membership.claim_cursor, wait_for, assigned=assigned)
+            passed = chosen.position
     except Conflict:
         if recheck is None:
             raise
         return _assign_recheck(actor, project, recheck, claim_key)
     assignment = _assign(actor, project, chosen, claim_key)
-    moved = Membership.objects.filter(
-        Q(claim_cursor__lt=chosen.position) | Q(recheck_gap__gt=0), pk=membership.pk
-    )
+    moved = Membership.objects.filter(Q(claim_cursor__lt=passed) | Q(recheck_gap__gt=0), pk=membership.pk)
     moved.update(
-        # what was assigned may stand anywhere: whatever is before it has not been looked at
-        claim_cursor=Greatest(F("claim_cursor"), chosen.position if queued else 0),
+        claim_cursor=Greatest(F("claim_cursor"), passed),
         recheck_gap=Greatest(F("recheck_gap"), 1) - 1,
     )
     return assignment
@@ -239,6 +245,26 @@ def _assigned(actor: User, project: Project) -> Trajectory | None:
     """The first trajectory that is assigned to a person, its row locked; on PostgreSQL those that others hold
     just now are passed over."""
     return _first(_claimable(actor, project, 0, assigned=True))
+
+
+def _evenly(actor: User, project: Project, cursor: int) -> tuple[Trajectory | None, int]:
+    """Of the next trajectories in the queue the one by which people meet most evenly, its row locked, and the
+    position before which nothing is left. None when these are all the actor's own, or others hold them just
+    now: a look at no more than NEXT rows, and four queries."""
+    rows = Trajectory.objects.filter(
+        project=project, live=True, free_slots__gt=F("reserved"), position__gte=cursor
+    )
+    following = rows.order_by("position").values("pk")[:NEXT]
+    claimable = _claimable(actor, project, cursor, assigned=False).filter(pk__in=following)
+    waiting = dict(claimable.values_list("pk", "position"))
+    if not waiting:
+        return None, 0
+    held = meetings.holders(waiting)
+    met = meetings.met(project.pk, actor.pk) if held else {}
+    order = by_preference([(pk, held.get(pk, ())) for pk in waiting], met)
+    ranked = Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(order[:TRIED])))
+    best = _claimable(actor, project, cursor, assigned=False).filter(pk__in=order[:TRIED])
+    return _first(best.order_by(ranked)), min(waiting.values())
 
 
 def _choose(

@@ -27,10 +27,11 @@ from annotation.models import (
 )
 from annotation.policies import Actor, require
 
-from .. import audit, reservations
+from .. import audit
 from ..chosen import Outcome
 from ..cursors import lower_cursors
 from ..rechecks import FULL
+from ..shares import reservations
 
 PLANNED_AT_ONCE = 100
 NO_ANNOTATOR = translatable("This project has no annotator yet.")

@@ -21,6 +21,7 @@ from annotation.policies import Actor, require
 from .. import audit, claim_expiry, rechecks
 from ..chosen import Outcome
 from ..cursors import lower_cursors
+from ..shares import meetings
 from ..transitions import advance
 from .claiming import has_seen_labels, keep_limit
 from .slots import take_slot
@@ -55,6 +56,7 @@ def return_assignment(*, actor: User, assignment: Assignment, reason: str) -> As
     else:
         trajectory = assignment.trajectory
         Trajectory.objects.filter(pk=trajectory.pk).update(free_slots=F("free_slots") + 1)
+        meetings.left([(trajectory.project_id, trajectory.pk, assignment.annotator_id)])
         lower_cursors(project_id=trajectory.project_id, position=trajectory.position)
     audit.record(actor=actor, verb="assignment.return", project=assignment.project, obj=assignment)
     assignment.refresh_from_db()

@@ -1,5 +1,6 @@
 """The N slots of a trajectory."""
 
+from collections import Counter
 from collections.abc import Collection
 
 from django.db.models import F, Q
@@ -14,8 +15,8 @@ from annotation.models import (
     Trajectory,
 )
 
-from .. import reservations
 from ..rechecks import FULL
+from ..shares import meetings, reservations
 
 
 def guideline_in_force(project_id: int) -> int:
@@ -61,6 +62,9 @@ def take_slots(trajectories: Collection[int], project_id: int, *, annotator: int
     slots = range(Project.objects.values_list("annotators_per_trajectory", flat=True).get(pk=project_id))
     held: dict[int, set[int | None]] = {pk: set() for pk in pks}
     active = Assignment.objects.filter(trajectory__in=pks, state__in=ACTIVE_STATES).order_by()
-    for pk, slot in active.values_list("trajectory", "slot"):
+    met: Counter[int] = Counter()
+    for pk, slot, person in active.values_list("trajectory", "slot", "annotator"):
         held[pk].add(slot)
+        met[person] += 1
+    meetings.count(project_id, {(annotator, person): times for person, times in met.items()})
     return {pk: min(slot for slot in slots if slot not in used) for pk, used in held.items()}

@@ -23,7 +23,7 @@ from annotation.policies import Actor, require
 from annotation.reports.judging.second_person import Alone, labelled_alone
 from annotation.reports.shared.label_json import rules_of
 
-from .. import accounts, audit, planner_stats, reservations
+from .. import accounts, audit, planner_stats
 from ..batched_writes import FORGOTTEN
 from ..ingest.run import CountingStream
 from ..record_lookup import (
@@ -35,6 +35,7 @@ from ..record_lookup import (
     refuse_nothing,
     steps_of,
 )
+from ..shares import reservations
 from .import_rows import (
     READING,
     Beat,

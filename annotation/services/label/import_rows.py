@@ -25,6 +25,7 @@ from .. import assign, second_person
 from ..batched_writes import in_blocks, parts
 from ..bulk import insert, moment
 from ..cursors import lower_cursors
+from ..shares import meetings
 from .submit import finish
 
 MOST_AT_ONCE = 150
@@ -110,7 +111,9 @@ def store_open(
         wanted = [item.trajectory for item in part]
         list(Trajectory.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True))
         slots = assign.take_slots(wanted, project_id, annotator=user.pk)
-        slots |= second_person.second_slots([pk for pk in wanted if pk not in slots])
+        if second := second_person.second_slots([pk for pk in wanted if pk not in slots]):
+            meetings.joined(project_id, user.pk, second)
+            slots |= second
         errors.extend(item.no_place for item in part if item.trajectory not in slots)
         placed = [item for item in part if item.trajectory in slots]
         if placed:
@@ -196,13 +199,14 @@ def take_away(assignments: Iterable[int]) -> int:
         nonlocal gone
         # what is not there any more was in a block that was rolled back
         rows = Assignment.objects.filter(pk__in=part, state=AssignmentState.OPEN).order_by("trajectory")
-        places = list(rows.values_list("pk", "trajectory", "project", "trajectory__position"))
+        places = list(rows.values_list("pk", "trajectory", "project", "trajectory__position", "annotator"))
         Assignment.objects.filter(pk__in=[pk for pk, *_ in places]).delete()
         left = [trajectory for _, trajectory, *_ in places]
         freed = Trajectory.objects.filter(pk__in={*left} - second_person.still_closed(left))
         freed.update(free_slots=F("free_slots") + 1)
         lowest: dict[int, int] = {}
-        for _, _, project, position in places:
+        meetings.left((project, trajectory, person) for _, trajectory, project, _, person in places)
+        for _, _, project, position, _ in places:
             lowest[project] = min(position, lowest.get(project, position))
         for project, position in sorted(lowest.items()):
             lower_cursors(project_id=project, position=position)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from annotation.core.errors import Conflict, Denied, Invalid, Locked, StaleState
 from annotation.core.vocabulary import ExposureKind
-from annotation.models import Assignment, AuditEvent, Membership, Reservation, Trajectory, User
+from annotation.models import Assignment, AuditEvent, Meeting, Membership, Reservation, Trajectory, User
 from annotation.policies import OPERATOR
-from annotation.services import accounts, assign, claim_expiry, exposures, projects, reservations
+from annotation.services import accounts, assign, claim_expiry, exposures, projects
 from annotation.services.second_person import offering
+from annotation.services.shares import reservations
 from tests import people
 from tests.people import Cast
 from tests.services.together import annotators, refused, together, until_nothing_is_left
@@ -231,3 +234,71 @@ def test_assigning_leaving_and_claiming_at_once_leave_exactly_n() -> None:
     assert counts() == {(0, 0)}
     slots = Counter(Assignment.objects.values_list("trajectory", flat=True))
     assert set(slots.values()) == {2} and len(slots) == 12
+    meetings_are_right()
+
+
+# ── Pairs ─────────────────────────────────
+def meetings_are_right() -> Counter[tuple[int, int]]:
+    """How often two have met, which is held against what they have."""
+    holders: dict[int, list[int]] = {}
+    for one in Assignment.objects.filter(slot__isnull=False).order_by("annotator"):
+        holders.setdefault(one.trajectory_id, []).append(one.annotator_id)
+    found = Counter(pair for people in holders.values() for pair in combinations(people, 2))
+    kept = {(row.first_id, row.second_id): row.number for row in Meeting.objects.filter(number__gt=0)}
+    assert kept == found
+    return found
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db
+def test_pairs_in_a_queue_meet_about_as_often_and_nothing_is_left() -> None:
+    project = people.make_project(claim_limit=100)
+    everybody = annotators(project, 6)
+    people.import_records(project, 45)
+    rng = random.Random(3)
+    left = list(everybody)
+    while left:
+        # a round of people who are about as fast, in another order each time
+        for user in rng.sample(left, len(left)):
+            try:
+                mine = people.claim(user, project)
+            except Conflict:
+                left.remove(user)
+                continue
+            if rng.random() < 0.05:
+                assign.return_assignment(actor=user, assignment=mine, reason="Later.")
+                assign.resume_assignment(actor=user, assignment=mine)
+            Assignment.objects.filter(pk=mine.pk).update(state="submitted", submitted_at=mine.claimed_at)
+
+    assert counts() == {(0, 0)}
+    pairs = meetings_are_right()
+    assert len(pairs) == 15 and min(pairs.values()) >= 8 and max(pairs.values()) <= 12
+
+
+def test_a_claim_asks_as_many_questions_however_much_everybody_has_done(cast: Cast) -> None:
+    people.import_records(cast.project, 60)
+    for user in (cast.ann, cast.cleo):
+        people.claim(user, cast.project)
+    for _ in range(2):
+        people.claim(cast.ben, cast.project)
+    asked = []
+    for _ in range(3):
+        with CaptureQueriesContext(connection) as queries:
+            people.claim(cast.ben, cast.project)
+        asked.append(len(queries))
+        for _ in range(8):
+            people.claim(cast.ann, cast.project)
+    assert len({*asked}) == 1, asked
+
+
+def test_replaced_and_returned_work_is_no_meeting(cast: Cast) -> None:
+    people.import_records(cast.project, 3)
+    for _ in range(2):
+        people.make_unanimous(cast)
+    mine = people.claim(cast.cleo, cast.project)
+    people.claim(cast.ann, cast.project)
+    assert sum(meetings_are_right().values()) == 3
+    assign.return_assignment(actor=cast.cleo, assignment=mine, reason="Not mine.")
+    assert sum(meetings_are_right().values()) == 2
+    leave(cast, cast.ann)
+    assert sum(meetings_are_right().values()) == 2

@@ -15,8 +15,8 @@ from annotation.core.vocabulary import SEEN_LABELS, ReservationEnd, TrajectorySt
 from annotation.models import Assignment, Exposure, Membership, Reservation, Trajectory, User
 from annotation.policies import OPERATOR, Actor
 
-from . import audit
-from .cursors import lower_cursors
+from .. import audit
+from ..cursors import lower_cursors
 
 LOOKED_AT_ONCE = 200
 ALL = 2**63 - 1
