@@ -28,6 +28,7 @@ from bench import (
     releases,
     requests,
     second_person,
+    shares,
     suggestions,
 )
 from bench.client import Refused
@@ -39,6 +40,7 @@ RESULTS: Final = records.ROOT / "var" / "bench"
 TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "suggestions": suggestions.run,
     "endurance": endurance.run,
+    "shares": shares.run,
     "releases": releases.run,
     "labels": labels.run,
     "imports": imports.run,

@@ -277,13 +277,13 @@ def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Say) -
 
 
 # ── Inside the product's process ──────────
-def prepare(trajectories: str, *names: str) -> dict[str, Any]:
+def prepare(trajectories: str, *names: str, slug: str = SLUG) -> dict[str, Any]:
     """A project with trajectories and savers."""
     from annotation.policies import OPERATOR
     from annotation.services import accounts, ingest, projects
     from bench import records
 
-    project = projects.create_project(actor=OPERATOR, name=SLUG, slug=SLUG, guidelines="Judge each step.")
+    project = projects.create_project(actor=OPERATOR, name=slug, slug=slug, guidelines="Judge each step.")
     tokens = []
     for name in names:
         user = accounts.create_user(actor=OPERATOR, username=name)

@@ -1,0 +1,188 @@
+"""The topic `shares`: 32 clients of 6 people label a queue over HTTP.
+
+Every pair must have met within a fifth of the mean, every trajectory exactly two people; what was assigned
+must reach those named, and what was claimed and left must come back. The tests run the same, smaller
+(tests/bench/test_shares.py).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bench.client import Client, Refused
+from bench.installations import Stock
+from bench.report import Limit, Report, Say, percentiles, table
+from tests.servers import WebServer
+
+PEOPLE, CLIENTS, TRAJECTORIES, ASSIGNED = 6, 32, 1_000, 60
+QUICK_CLIENTS, QUICK_TRAJECTORIES, QUICK_ASSIGNED = 8, 60, 6
+SLUG = "shared"
+LEFT_LYING = 0.02
+"""The share of claims with which nothing is done."""
+UNEVEN = 0.2
+WAIT = ("busy", "claim_limit")
+
+
+@dataclass
+class Times:
+    """Seconds of each claim, and what went wrong."""
+
+    claims: list[float] = field(default_factory=list)
+    failed: list[BaseException] = field(default_factory=list)
+
+
+def work_off(port: int, tokens: list[str], *, clients: int, seed: int) -> Times:
+    """Let so many clients, of these people by turns, claim, label and submit until nothing is left."""
+    times = Times()
+
+    def run(number: int) -> None:
+        try:
+            _work(Client(port, token=tokens[number % len(tokens)]), Random(f"{seed} {number}"), times)
+        except BaseException as error:
+            times.failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if times.failed:
+        raise times.failed[0]
+    return times
+
+
+def _work(client: Client, rng: Random, times: Times) -> None:
+    while True:
+        try:
+            seconds, mine = client.post(f"/api/v1/projects/{SLUG}/claim/", {}, expected=201)
+        except Refused as refusal:
+            if any(code in str(refusal) for code in WAIT):
+                continue
+            assert "nothing_left" in str(refusal), refusal
+            return
+        times.claims.append(seconds)
+        if rng.random() < LEFT_LYING:
+            continue
+        api = f"/api/v1/assignments/{mine['id']}/"
+        steps = client.post(f"{api}labels/", {"op_id": "look", "changes": []})[1]["labels"]
+        targets = [{"target": "step", "message_index": one["message_index"]} for one in steps]
+        targets = [one for one in targets if one["message_index"] is not None]
+        changes = [{**one, "version": 0, "value": 1} for one in [*targets, {"target": "outcome"}]]
+        client.post(f"{api}labels/", {"op_id": "all", "changes": changes})
+        client.post(f"{api}submit/", {})
+
+
+def finish(
+    environment: Mapping[str, str], log: Path, tokens: list[str], clients: int, expire: Callable[[], int]
+) -> Times:
+    """Work a queue off; have what was left lying expire (`expire` says how much that was), until nothing is
+    left."""
+    server = WebServer(dict(environment), log, processes=2)
+    try:
+        times, seed = work_off(server.port, tokens, clients=clients, seed=1), 1
+        while expire():
+            seed += 1
+            times.claims += work_off(server.port, tokens, clients=clients, seed=seed).claims
+        return times
+    finally:
+        server.stop()
+
+
+def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
+    """One queue, worked off to its end."""
+    clients, trajectories, assigned = (
+        (QUICK_CLIENTS, QUICK_TRAJECTORIES, QUICK_ASSIGNED) if quick else (CLIENTS, TRAJECTORIES, ASSIGNED)
+    )
+    installation = databases.installation("shares")
+    tokens = installation.inside(prepare, str(trajectories), str(assigned))["tokens"]
+    log = folder / f"{installation.name}.log"
+    times = finish(
+        installation.environment, log, tokens, clients, lambda: installation.inside(expire)["expired"]
+    )
+    found = installation.inside(compare)
+    p50, p95 = (one * 1000 for one in percentiles(times.claims))
+    say(f"{installation.name}: {found}")
+    report.line("shares", kind=databases.kind, p50=p50, p95=p95, **found)
+    heading = (*found, "claim p50 (ms)", "p95")
+    row = (*map(str, found.values()), f"{p50:.1f}", f"{p95:.1f}")
+    table(f"Shares, {databases.kind}, {clients} clients", heading, [row])
+    for name in ("wrong", "unfinished", "astray"):
+        report.limit(Limit(f"{databases.kind}: {name}", found[name], 0))
+    if not quick:
+        report.limit(Limit(f"{databases.kind}: pairs off the mean", found["off"], UNEVEN))
+
+
+# ── Inside the product's process ──────────
+def prepare(trajectories: str, assigned: str) -> dict[str, Any]:
+    """A project with six people, to some of whom something is assigned."""
+    from annotation.models import Project, Trajectory, User
+    from annotation.policies import OPERATOR
+    from annotation.services import assign
+    from bench import endurance
+
+    names = [f"sharer{number}" for number in range(PEOPLE)]
+    tokens = endurance.prepare(trajectories, *names, slug=SLUG)["tokens"]
+    project = Project.objects.get(slug=SLUG)
+    Project.objects.update(claim_limit=CLIENTS)
+    rows = list(Trajectory.objects.filter(project=project).order_by("pk")[: int(assigned)])
+    assign.assign_trajectories(
+        actor=OPERATOR,
+        project=project,
+        trajectories=rows,
+        annotators=list(User.objects.filter(username__in=names[:2])),
+    )
+    return {"tokens": tokens}
+
+
+def expire() -> dict[str, Any]:
+    """Have what is open be unused for so long that it expires; how much."""
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from annotation.models import Assignment
+    from annotation.services import claim_expiry
+
+    now = timezone.now()
+    before = Assignment.objects.filter(state="open").count()
+    for days in (13.5, 30):
+        while claim_expiry.sweep(now=now + timedelta(days=days)):
+            pass
+    return {"expired": before - Assignment.objects.filter(state="open").count()}
+
+
+def compare() -> dict[str, Any]:
+    """How many trajectories have not exactly their people (`wrong`), are not finished, or were assigned and
+    reached somebody else (`astray`); and how far the pairs are `off` their mean at most."""
+    from annotation.models import Assignment, AuditEvent, Meeting, Trajectory
+
+    held: dict[int, set[str]] = {}
+    for one in Assignment.objects.filter(slot__isnull=False).select_related("annotator"):
+        held.setdefault(one.trajectory_id, set()).add(one.annotator.username)
+    pairs = Counter(pair for people in held.values() for pair in combinations(sorted(people), 2))
+    mean = sum(pairs.values()) / max(1, PEOPLE * (PEOPLE - 1) // 2)
+    every = [pairs[pair] for pair in combinations([f"sharer{number}" for number in range(PEOPLE)], 2)]
+    rows = list(Trajectory.objects.filter(live=True))
+    named: dict[str, set[str]] = {}
+    for event in AuditEvent.objects.filter(verb="trajectory.assign"):
+        named.setdefault(event.object_id, set()).add(event.detail["username"])
+    ended = {
+        str(pk) for pk in Assignment.objects.filter(slot__isnull=True).values_list("trajectory", flat=True)
+    }
+    return {
+        "trajectories": len(rows),
+        "wrong": sum(len(held.get(row.pk, ())) != 2 or bool(row.free_slots or row.reserved) for row in rows)
+        + (sum(Meeting.objects.values_list("number", flat=True)) != sum(every)),
+        "unfinished": sum(row.state == "labelling" for row in rows),
+        "astray": sum(held[int(pk)] != people for pk, people in named.items() if pk not in ended),
+        "fewest": min(every),
+        "most": max(every),
+        "off": round(max(abs(one - mean) for one in every) / mean, 3),
+    }
