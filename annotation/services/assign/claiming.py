@@ -149,13 +149,15 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
         return _begin(actor, project, taken.trajectory_id, claim_key, recheck=taken)
     recheck: int | None = getattr(membership, "recheck", None)
     assigned: bool = getattr(membership, "assigned", False)
+    # whatever comes of it, so that a recheck takes no less time
+    ranked, first = _evenly(actor, project, membership.claim_cursor)
     if recheck is not None and not membership.recheck_gap:
         return _assign_recheck(actor, project, recheck, claim_key)
     try:
         passed = 0  # what was assigned may stand anywhere: what is before it has not been looked at
         chosen = _assigned(actor, project) if assigned else None
-        if chosen is None and wait_for is None and project.annotators_per_trajectory > 1:
-            chosen, passed = _evenly(actor, project, membership.claim_cursor)
+        if chosen is None and wait_for is None and ranked:
+            chosen, passed = _first(_in_order(_claimable(actor, project, 0, assigned=False), ranked)), first
         if chosen is None:
             chosen = _choose(actor, project, membership.claim_cursor, wait_for, assigned=assigned)
             passed = chosen.position
@@ -163,7 +165,7 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
         if recheck is None:
             raise
         return _assign_recheck(actor, project, recheck, claim_key)
-    assignment = _assign(actor, project, chosen, claim_key)
+    assignment = _assign(actor, project, chosen, claim_key, assigned=assigned)
     moved = Membership.objects.filter(Q(claim_cursor__lt=passed) | Q(recheck_gap__gt=0), pk=membership.pk)
     moved.update(
         claim_cursor=Greatest(F("claim_cursor"), passed),
@@ -198,12 +200,14 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
     chosen = _claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk).first()
     if chosen is None:
         raise Conflict(translatable("This trajectory is not available to you."), code="not_claimable")
-    return _assign(actor, trajectory.project, chosen, None)
+    return _assign(actor, trajectory.project, chosen, None, assigned=True)
 
 
-def _assign(actor: User, project: Project, chosen: Trajectory, claim_key: str | None) -> Assignment:
+def _assign(
+    actor: User, project: Project, chosen: Trajectory, claim_key: str | None, *, assigned: bool
+) -> Assignment:
     """The assignment itself, in a free slot of the trajectory, whose row is locked from here on."""
-    slot = take_slot(chosen.pk, project.pk, annotator=actor.pk)
+    slot = take_slot(chosen.pk, project.pk, annotator=actor.pk, assigned=assigned)
     return _begin(actor, project, chosen.pk, claim_key, slot=slot)
 
 
@@ -247,10 +251,12 @@ def _assigned(actor: User, project: Project) -> Trajectory | None:
     return _first(_claimable(actor, project, 0, assigned=True))
 
 
-def _evenly(actor: User, project: Project, cursor: int) -> tuple[Trajectory | None, int]:
-    """Of the next trajectories in the queue the one by which people meet most evenly, its row locked, and the
-    position before which nothing is left. None when these are all the actor's own, or others hold them just
-    now: a look at no more than NEXT rows, and four queries."""
+def _evenly(actor: User, project: Project, cursor: int) -> tuple[list[int], int]:
+    """Of the next trajectories in the queue those by which people meet most evenly, the best first, and the
+    position before which nothing is left. None when these are all the actor's own: it looks at no more than
+    NEXT rows. Three queries."""
+    if project.annotators_per_trajectory == 1:
+        return [], 0
     rows = Trajectory.objects.filter(
         project=project, live=True, free_slots__gt=F("reserved"), position__gte=cursor
     )
@@ -258,13 +264,16 @@ def _evenly(actor: User, project: Project, cursor: int) -> tuple[Trajectory | No
     claimable = _claimable(actor, project, cursor, assigned=False).filter(pk__in=following)
     waiting = dict(claimable.values_list("pk", "position"))
     if not waiting:
-        return None, 0
+        return [], 0
     held = meetings.holders(waiting)
-    met = meetings.met(project.pk, actor.pk) if held else {}
+    met = meetings.met(project.pk, actor.pk)
     order = by_preference([(pk, held.get(pk, ())) for pk in waiting], met)
-    ranked = Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(order[:TRIED])))
-    best = _claimable(actor, project, cursor, assigned=False).filter(pk__in=order[:TRIED])
-    return _first(best.order_by(ranked)), min(waiting.values())
+    return order[:TRIED], min(waiting.values())
+
+
+def _in_order(rows: QuerySet[Trajectory], pks: list[int]) -> QuerySet[Trajectory]:
+    ranks = Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(pks)))
+    return rows.filter(pk__in=pks).order_by(ranks)
 
 
 def _choose(

@@ -30,23 +30,26 @@ def guideline_in_force(project_id: int) -> int:
     )
 
 
-def take_slot(trajectory_id: int, project_id: int, *, annotator: int) -> int:
+def take_slot(trajectory_id: int, project_id: int, *, annotator: int, assigned: bool = True) -> int:
     """Take one free slot of a trajectory (its row is locked from here on) for a person, and say which.
 
     Raises StaleState when no slot is free for them any more.
     """
-    taken = take_slots([trajectory_id], project_id, annotator=annotator)
+    taken = take_slots([trajectory_id], project_id, annotator=annotator, assigned=assigned)
     if not taken:
         raise StaleState(FULL, code="no_free_slot")
     return taken[trajectory_id]
 
 
-def take_slots(trajectories: Collection[int], project_id: int, *, annotator: int) -> dict[int, int]:
+def take_slots(
+    trajectories: Collection[int], project_id: int, *, annotator: int, assigned: bool = True
+) -> dict[int, int]:
     """Take one free slot of each of a project's trajectories for a person, and say which: the one that is
     kept for them, or one that is kept for nobody. Those without one are left out. Their rows are locked from
-    here on, in order, so that two who take several cannot deadlock."""
+    here on, in order, so that two who take several cannot deadlock. `assigned`: something may be kept for
+    them."""
     free = Trajectory.objects.filter(live=True, free_slots__gt=0, state=TrajectoryState.LABELLING)
-    kept = reservations.kept_for(annotator, trajectories)
+    kept = reservations.kept_for(annotator, trajectories) if assigned else set()
     open_to_all = free.filter(free_slots__gt=F("reserved"))
     pks = list(trajectories)
     if len(pks) > 1:

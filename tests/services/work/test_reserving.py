@@ -272,22 +272,21 @@ def test_pairs_in_a_queue_meet_about_as_often_and_nothing_is_left() -> None:
 
     assert counts() == {(0, 0)}
     pairs = meetings_are_right()
-    assert len(pairs) == 15 and min(pairs.values()) >= 8 and max(pairs.values()) <= 12
+    # 1,000 of them: tests/core/test_even_shares.py
+    assert len(pairs) == 15 and max(pairs.values()) <= 7
 
 
 def test_a_claim_asks_as_many_questions_however_much_everybody_has_done(cast: Cast) -> None:
     people.import_records(cast.project, 60)
-    for user in (cast.ann, cast.cleo):
-        people.claim(user, cast.project)
-    for _ in range(2):
-        people.claim(cast.ben, cast.project)
+    people.claim(cast.ann, cast.project)
+    people.claim(cast.ben, cast.project)
     asked = []
     for _ in range(3):
+        for _ in range(6):
+            people.claim(cast.ann, cast.project)
         with CaptureQueriesContext(connection) as queries:
             people.claim(cast.ben, cast.project)
         asked.append(len(queries))
-        for _ in range(8):
-            people.claim(cast.ann, cast.project)
     assert len({*asked}) == 1, asked
 
 
