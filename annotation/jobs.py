@@ -18,6 +18,7 @@ from annotation.services import (
     label,
     label_audits,
     notices,
+    projects,
     rechecks,
     release,
     second_person,
@@ -140,6 +141,7 @@ def reap() -> None:
     try:
         ingest.reap()
         suggest.reap()
+        projects.sweep_places()
         claim_expiry.sweep()
         shares.reservations.sweep()
         rechecks.sweep()

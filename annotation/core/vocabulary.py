@@ -98,6 +98,17 @@ class TokenScope(StrEnum):
         return order.index(needed) <= order.index(self)
 
 
+class CrowdState(StrEnum):
+    """The state of a place of a crowd link. `removed`: an admin ended the membership or the account."""
+
+    ACTIVE = "active"
+    COMPLETED = "completed"
+    SCREENED_OUT = "screened_out"
+    RETURNED = "returned"
+    TIMED_OUT = "timed_out"
+    REMOVED = "removed"
+
+
 class Degree(StrEnum):
     """The highest academic degree of a member."""
 

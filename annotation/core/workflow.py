@@ -14,6 +14,7 @@ from annotation.core.vocabulary import (
     AssignmentState,
     AuditedState,
     CorrectionState,
+    CrowdState,
     FreezeState,
     ImportState,
     LabelAuditState,
@@ -126,6 +127,11 @@ CORRECTION: Final[Mapping[CorrectionState, frozenset[CorrectionState]]] = {
     CorrectionState.PROPOSED: frozenset(),
 }
 
+CROWD: Final[Mapping[CrowdState, frozenset[CrowdState]]] = {
+    CrowdState.ACTIVE: frozenset(set(CrowdState) - {CrowdState.ACTIVE}),
+    **{state: frozenset() for state in CrowdState if state != CrowdState.ACTIVE},
+}
+
 FREEZE: Final[Mapping[FreezeState, frozenset[FreezeState]]] = {
     FreezeState.QUEUED: frozenset({FreezeState.RUNNING, FreezeState.CANCELLED}),
     # back to queued: the reaper found that its lease had run out
@@ -156,6 +162,7 @@ TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     LabelAuditState: LABEL_AUDIT,
     AuditedState: AUDITED,
     CorrectionState: CORRECTION,
+    CrowdState: CROWD,
     FreezeState: FREEZE,
     SecondPersonState: SECOND_PERSON,
 }

@@ -44,6 +44,7 @@ from .labels import (
     SaveOperation,
 )
 from .notices import Notice
+from .people.crowd import CrowdLink, CrowdPlace
 from .people.shares import Meeting, Reservation
 from .people.training import (
     KeyLabel,
@@ -116,6 +117,8 @@ __all__ = [
     "Comment",
     "Consensus",
     "Correction",
+    "CrowdLink",
+    "CrowdPlace",
     "Decision",
     "Discussion",
     "Dispute",

@@ -18,6 +18,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "members.change": (Role.ADMIN,),
     "training.view": (Role.ADMIN,),
     "training.change": (Role.ADMIN,),
+    "crowd.leave": (Role.ANNOTATOR,),
     "import": (Role.ADMIN,),
     "assign": (Role.ADMIN,),
     "judges.change": (Role.ADMIN,),
@@ -65,14 +66,13 @@ def allowed(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] 
     `held` are the actor's roles in the project, where they have just been read with the object itself.
 
     Labelling belongs to the assignment's own annotator, adjudicating to the case's own adjudicator, a
-    correction to its author; not even an operator does these in somebody's name (imports of finished labels
-    have a verb of their own, "import").
+    correction to its author, a place of a crowd link to who has it; not even an operator does these in
+    somebody's name (imports of finished labels have a verb of their own, "import").
     """
     if isinstance(actor, Operator):
         group = (VERBS, ANYBODY_VERBS, SUPERUSER_VERBS, OPERATOR_VERBS)
-        return verb not in ("label", "claim", "adjudicate", "discuss", "correct") and any(
-            verb in verbs for verbs in group
-        )
+        own = ("label", "claim", "adjudicate", "discuss", "correct", "crowd.leave")
+        return verb not in own and any(verb in verbs for verbs in group)
     if not isinstance(actor, m.User) or not actor.is_active:
         return False
     if verb in SUPERUSER_VERBS:
@@ -89,6 +89,8 @@ def allowed(actor: Viewer, verb: str, obj: Any = None, *, held: frozenset[Role] 
         return obj.annotator_id == actor.pk
     if isinstance(obj, m.Adjudication) and verb == "adjudicate":
         return obj.adjudicator_id == actor.pk
+    if isinstance(obj, m.CrowdPlace) and verb == "crowd.leave":
+        return obj.user_id == actor.pk
     if isinstance(obj, m.Correction) and verb == "correct":
         return obj.author_id == actor.pk
     if isinstance(obj, m.Adjudication) and verb == "example.mark":

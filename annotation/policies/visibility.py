@@ -228,6 +228,8 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Project: _member("pk"),
     m.Guideline: _member("project"),
     m.Membership: _own_or_admin("user", "project"),
+    m.CrowdLink: _member("project", Role.ADMIN),
+    m.CrowdPlace: _own_or_admin("user", "link__project"),
     m.Qualification: _member("membership__project", Role.ADMIN),
     m.Subset: _member("project"),
     m.ImportFile: _member("project", Role.ADMIN),

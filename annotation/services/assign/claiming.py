@@ -14,6 +14,7 @@ from annotation.core.rechecks import sampling
 from annotation.core.vocabulary import SEEN_LABELS, AssignmentState
 from annotation.models import (
     Assignment,
+    CrowdPlace,
     Exposure,
     Membership,
     Project,
@@ -24,6 +25,7 @@ from annotation.models import (
     given_to_people,
 )
 from annotation.policies import require
+from annotation.policies.crowd import keep_place
 from annotation.policies.rechecks import askable
 
 from .. import arms, claim_expiry, rechecks, training
@@ -141,8 +143,13 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     # with the membership, so that nobody waits longer because there are rechecks
     waiting = askable(actor).filter(project=OuterRef("project")).values("pk")[:1]
     kept = Reservation.objects.filter(project=OuterRef("project"), annotator=actor)
-    known = Membership.objects.annotate(recheck=Subquery(waiting), assigned=Exists(kept))
+    crowd = CrowdPlace.objects.filter(link__project=OuterRef("project"), user=actor)
+    known = Membership.objects.annotate(
+        recheck=Subquery(waiting), assigned=Exists(kept), of_crowd=Exists(crowd)
+    )
     membership = known.get(project=project, user=actor)
+    if getattr(membership, "of_crowd", False):
+        keep_place(actor, project, timezone.now())
     turn = training.gate(membership, project)
     if turn is not None:
         taken = rechecks.take(recheck=turn, user=actor)
@@ -197,6 +204,7 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
     """
     require(claim_expiry.hold(actor), "claim", trajectory.project)
     keep_limit(actor, trajectory.project)
+    keep_place(actor, trajectory.project, timezone.now())
     chosen = _claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk).first()
     if chosen is None:
         raise Conflict(translatable("This trajectory is not available to you."), code="not_claimable")

@@ -17,6 +17,7 @@ from annotation.models import (
     User,
 )
 from annotation.policies import Actor, require
+from annotation.policies.crowd import keep_place
 
 from .. import audit, claim_expiry, rechecks
 from ..chosen import Outcome
@@ -106,6 +107,7 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
     if has_seen_labels(actor, current.trajectory):
         raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
     keep_limit(actor, current.project)
+    keep_place(actor, current.project, timezone.now())
     slot = None
     if current.recheck_id is not None:
         rechecks.take(recheck=current.recheck_id, user=actor, dealt=False)

@@ -1,5 +1,16 @@
 """Projects: their settings, guidelines, subsets, members, invitations, experiment and queue."""
 
+from .crowd_links import change_crowd_link, close_crowd_link, create_crowd_link
+from .crowd_places import (
+    arrival,
+    crowd_link_of,
+    enter,
+    finish_place,
+    return_place,
+    screen_out,
+    sweep_places,
+    way_back,
+)
 from .experiment import randomise, stop_randomising
 from .invitations import (
     accept_invitation,
@@ -31,10 +42,17 @@ __all__ = [
     "TriageResult",
     "accept_invitation",
     "add_member",
+    "arrival",
+    "change_crowd_link",
     "close_checklist",
+    "close_crowd_link",
+    "create_crowd_link",
     "create_project",
+    "crowd_link_of",
     "decline_invitation",
     "ensure_subset",
+    "enter",
+    "finish_place",
     "invitation_of",
     "invite",
     "invite_all",
@@ -43,15 +61,19 @@ __all__ = [
     "read_guidelines",
     "remove_member",
     "renew_invitation",
+    "return_place",
     "revoke_invitation",
+    "screen_out",
     "set_qualifications",
     "set_roles",
     "settings_from",
     "start_project",
     "stop_randomising",
+    "sweep_places",
     "triage",
     "undo_triage",
     "update_project",
     "update_subset",
+    "way_back",
     "write_guidelines",
 ]

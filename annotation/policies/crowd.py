@@ -1,0 +1,70 @@
+"""What a place of a crowd link lets its person do: so many trajectories, in so much time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from annotation import models as m
+from annotation.core.errors import Conflict
+from annotation.core.i18n import translatable
+from annotation.core.vocabulary import AssignmentState, CrowdState, RecheckKind
+
+NOT_COUNTED = (RecheckKind.TUTORIAL, RecheckKind.TEST)
+"""What is labelled to learn and to be tested is none of the trajectories to submit."""
+
+
+def _work(user: Any, project: Any, since: Any) -> QuerySet[m.Assignment]:
+    rows = m.Assignment.stored.filter(annotator=user, project=project, claimed_at__gte=since)
+    return rows.exclude(recheck__kind__in=NOT_COUNTED)
+
+
+def work_at(place: m.CrowdPlace) -> QuerySet[m.Assignment]:
+    """What somebody has claimed at their place, of what counts."""
+    return _work(place.user_id, place.project_id, place.begun_at)
+
+
+def submitted_at(place: m.CrowdPlace) -> int:
+    """How many trajectories somebody has submitted at their place. One query."""
+    return work_at(place).filter(state=AssignmentState.SUBMITTED).count()
+
+
+def with_work(places: QuerySet[m.CrowdPlace]) -> QuerySet[m.CrowdPlace]:
+    """Places with `done`, the trajectories submitted, and `active_ms`, the time at work on all of them."""
+    rows = _work(OuterRef("user"), OuterRef("link__project"), OuterRef("begun_at")).order_by()
+    mine = rows.values("annotator")
+    submitted = mine.filter(state=AssignmentState.SUBMITTED).annotate(n=Count("pk"))
+    active = mine.annotate(n=Sum("active_ms"))
+    return places.annotate(
+        done=Coalesce(Subquery(submitted.values("n"), output_field=IntegerField()), 0),
+        active_ms=Coalesce(Subquery(active.values("n"), output_field=IntegerField()), 0),
+    )
+
+
+def keep_place(user: m.User, project: m.Project, now: datetime) -> None:
+    """Refuse more work to somebody of a crowd whose place is over, or who has as much as it asks for.
+
+    Whoever never had a place is asked nothing. Raises Conflict (codes "place_over", "place_done"). At most
+    two queries.
+    """
+    places = list(m.CrowdPlace.objects.filter(user=user, link__project=project).select_related("link"))
+    if not places:
+        return
+    place = next((place for place in places if place.state == CrowdState.ACTIVE), None)
+    if place is None or place.expires_at <= now:
+        raise Conflict(
+            translatable("Your place in this project is over. Open your link again to see your code."),
+            code="place_over",
+        )
+    held = (AssignmentState.OPEN, AssignmentState.SUBMITTED)
+    if work_at(place).filter(state__in=held).count() >= place.link.trajectories:
+        raise Conflict(
+            translatable(
+                "These are all {trajectories} trajectories of your place: submit what is open, then finish.",
+                trajectories=place.link.trajectories,
+            ),
+            code="place_done",
+        )
