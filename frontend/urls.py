@@ -8,7 +8,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, path
 
 from frontend.pages import api_reference, palette
-from frontend.pages.accounts import accounts, people, profile
+from frontend.pages.accounts import accounts, crowd, people, profile
 from frontend.pages.agreement import agreement, differing_steps
 from frontend.pages.cases import (
     adjudication,
@@ -33,7 +33,7 @@ from frontend.pages.evaluation import (
 )
 from frontend.pages.influence import influence
 from frontend.pages.judging import answers, judges, judges_first, run, runs, workshop
-from frontend.pages.projects import audit, members, overview, projects
+from frontend.pages.projects import audit, crowd_links, members, overview, projects
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
 from frontend.pages.releases import derivations, freezes, prompts, release_diff, releases
 from frontend.pages.training import subsets as training_subsets
@@ -74,6 +74,7 @@ public = [
         name="password-reset-confirm",
     ),
     path("invitations/<str:token>/", accounts.invitation, name="invitation"),
+    path("join/crowd/<str:token>/", crowd.arrival, name="crowd-arrival"),
     path("robots.txt", public_releases.robots, name="robots"),
     path(PUBLIC, public_releases.release, name="public-release"),
     path(PUBLIC + "files/<str:name>", public_releases.file, name="public-file"),
@@ -90,6 +91,7 @@ own = [
     page("notices/", notices.notices, "notices"),
     page("notices/read/", notices.read, "notices-read"),
     page("notices/<int:pk>/", notices.notice, "notice"),
+    page("crowd/<int:pk>/", crowd.own_place, "crowd-place"),
     page("people/", people.people, "people"),
     page("people/<int:pk>/password-link/", people.password_link, "password-link"),
     page("people/<int:pk>/account/", people.account, "account-state"),
@@ -129,6 +131,11 @@ project = [
 ]
 
 data = [
+    page(PROJECT + "crowd/", crowd_links.links, "crowd-links"),
+    page(PROJECT + "crowd/new/", crowd_links.new, "crowd-link-new"),
+    page(PROJECT + "crowd/<int:pk>/", crowd_links.places, "crowd-link"),
+    page(PROJECT + "crowd/<int:pk>/edit/", crowd_links.edit, "crowd-link-edit"),
+    page(PROJECT + "crowd/<int:pk>/close/", crowd_links.close, "crowd-link-close"),
     page(PROJECT + "import/", imports.imports, "imports"),
     page(PROJECT + "import/labels/", label_imports.label_imports, "label-imports"),
     page(PROJECT + "import/discard-previews/", imports.discard_previews, "imports-discard"),

@@ -9,8 +9,10 @@ from django.contrib import admin
 from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from annotation.models import CrowdLink
 from frontend.rendering.began import begun
 from tests.address import Address, answer, chosen, kind, looks, pk, run_action, seen, slug, within
+from tests.canaries import canary
 from tests.release_addresses import release_api, release_pages
 from tests.world import World
 
@@ -88,6 +90,21 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "invitation-renew", pk("invitation", of_project=True))
     yield Address(f + "invitation-revoke", pk("invitation", of_project=True))
     yield Address(f + "member", pk("member", of_project=True), body=seen("member", is_annotator="on"))
+
+    def token(world: World) -> dict[str, str]:
+        return {"token": CrowdLink.objects.get(pk=world.ids["crowd-link"]).token}
+
+    yield Address(f + "crowd-arrival", token, "new", body={"participant": "new"}, query="PID=new")
+    known = canary("outside")
+    yield Address(f + "crowd-arrival", token, "known", body={"participant": known}, query=f"PID={known}")
+    yield Address(f + "crowd-arrival", lambda world: {"token": "no-such"}, "bad")
+    yield Address(f + "crowd-place", pk("crowd-place"))
+    yield Address(f + "crowd-links", slug)
+    yield Address(f + "crowd-link-new", slug, body={"name": "Study"})
+    for name in ("crowd-link", "crowd-link-close"):
+        yield Address(f + name, pk("crowd-link", of_project=True))
+    edited = seen("crowd-link", **dict.fromkeys(("places", "minutes", "trajectories"), "1"))
+    yield Address(f + "crowd-link-edit", pk("crowd-link", of_project=True), body=edited)
     noted = seen("qualification", degree="master")
     yield Address(f + "qualifications", pk("member", of_project=True), body=noted)
     yield Address(f + "training", slug, body={"name": "exercises"})
@@ -297,6 +314,12 @@ def _api() -> Iterator[Address]:
     for name, body in (("training-items", made), ("training-subset", None)):
         yield Address(a + name, lambda world: {**slug(world), "name": "training"}, body=body)
     yield Address(a + "training-key", pk("keyed"), body={"value": 1, "message_index": 2})
+    values = {"name": "B", "places": 1, "minutes": 1, "trajectories": 1}
+    codes = {"completed_code": "A", "screened_code": "B"}
+    yield Address(a + "crowd-links", slug, body={**values, **codes})
+    yield Address(a + "crowd-link", pk("crowd-link", of_project=True), body={"closed": True})
+    yield Address(a + "crowd-places", pk("crowd-link", of_project=True))
+    yield Address(a + "crowd-place", pk("crowd-place"), body={"act": "return"})
     yield Address(a + "qualifications", pk("member", of_project=True), body={"degree": "master"})
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})
     yield Address(a + "invitation", pk("invitation", of_project=True))

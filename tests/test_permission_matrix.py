@@ -172,6 +172,8 @@ def discussed(who: str, address: Address) -> set[str]:
 def allowed(who: str, address: Address, method: str) -> set[str] | None:
     """The canaries a person may meet at an address; None: any but those of `never`."""
     link = {"invited"} if address.key == "frontend:invitation@good" else set()
+    # whoever opens a link with an id has that from the service
+    brought = {"outside"} if address.key == "frontend:crowd-arrival@known" else set()
     if address.name in ("frontend:guidelines", "api:examples") and who not in ("nobody", "oscar", "emil"):
         link |= {"example-settled", "question-settled", "message-settled"}
     judged = ("dispute", "settled", "talked")
@@ -189,7 +191,7 @@ def allowed(who: str, address: Address, method: str) -> set[str] | None:
         | words(RECORD, ("audited",)),
         "emil": set(),
     }
-    link |= published(address, FROZEN)
+    link |= published(address, FROZEN) | brought
     if who not in known:
         return None
     known[who] |= revealed(who, address, method) | discussed(who, address) | corrected(who, address)

@@ -42,6 +42,8 @@ from annotation.models import (
     AuditedTrajectory,
     Comment,
     Correction,
+    CrowdLink,
+    CrowdPlace,
     Discussion,
     Example,
     Freeze,
@@ -130,6 +132,8 @@ TABLES: dict[str, type[Model]] = {
     **dict.fromkeys(("cleo-agreed", "cleo-returned", "rita-held", "emil-left"), Assignment),
     "correction": Correction,
     "member": Membership,
+    "crowd-link": CrowdLink,
+    "crowd-place": CrowdPlace,
     "qualification": Qualification,
     "subset": Subset,
     "tag": Tag,
@@ -231,6 +235,7 @@ def make_world() -> World:
             membership=Membership.objects.get(user=user),
             values={"field": canary("qualified"), "languages": canary("qualified")},
         )
+    crowd_link, crowd_place = _crowd(cast)
     invitation, link = projects.invite(
         actor=cast.admin, project=cast.project, email=f"{canary('invited')}@example.org", is_annotator=True
     )
@@ -294,6 +299,8 @@ def make_world() -> World:
         "emil-left": given(emil, "left"),
         "correction": corrected,
         "member": Membership.objects.get(user=cast.cleo),
+        "crowd-link": crowd_link,
+        "crowd-place": crowd_place,
         "qualification": Qualification.objects.get(membership__user=cast.cleo),
         "subset": Subset.objects.get(name="tiny"),
         "tag": Tag.objects.earliest("pk"),
@@ -309,6 +316,14 @@ def make_world() -> World:
         others={"rita": rita, "emil": emil},
         ids={name: Id.of(row) for name, row in rows.items()},
     )
+
+
+def _crowd(cast: Cast) -> tuple[CrowdLink, CrowdPlace]:
+    """A link for people of a crowd, with a place that somebody has under a canary."""
+    values = {"name": "Batch", "id_parameter": "PID", "places": 5, "minutes": 60, "trajectories": 1}
+    codes = {"completed_code": "DONE", "screened_code": "OUT", "return_url": ""}
+    made = projects.create_crowd_link(actor=cast.admin, project=cast.project, values={**values, **codes})
+    return made, projects.enter(link=made, outside_id=canary("outside"))
 
 
 def _audit(cast: Cast, readers: tuple[User, User], trajectory: Trajectory) -> AuditedTrajectory:

@@ -1,12 +1,22 @@
-"""Oneself, tokens, members and invitations."""
+"""Oneself, tokens, members, invitations and crowd links."""
 
 from __future__ import annotations
 
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.core.vocabulary import Degree, InvitationState, TokenScope
+from annotation import models
+from annotation.core.vocabulary import CrowdState, Degree, InvitationState, TokenScope
 from annotation.models import MAX_YEARS, User
+from annotation.models.people.crowd import (
+    MAX_CODE,
+    MAX_PLACE_MINUTES,
+    MAX_PLACE_TRAJECTORIES,
+    MAX_PLACES,
+)
+from annotation.services import projects
 from annotation.services.accounts import MAX_TOKEN_DAYS
 from annotation.services.projects.invitations import MAX_NAME
 
@@ -175,3 +185,106 @@ class IssuedInvitation(Invitation):
     url = serializers.CharField(
         help_text=_("The page on which the invitation is accepted; it is not shown again.")
     )
+
+
+# ── Crowd links ───────────────────────────
+class CrowdLink(Output):
+    """A link by which people of a crowd service take places."""
+
+    id = serializers.IntegerField()
+    name = StoredText()
+    url = serializers.SerializerMethodField(help_text="Of the study; the service adds the id to it.")
+    id_parameter = serializers.CharField(help_text="The parameter of the address that holds the id.")
+    places = serializers.IntegerField()
+    taken = serializers.IntegerField(help_text="Places in use or completed.")
+    trajectories = serializers.IntegerField(help_text="So many are to be submitted at each place.")
+    minutes = serializers.IntegerField(help_text="The time of each place.")
+    completed_code = serializers.CharField()
+    screened_code = serializers.CharField()
+    return_url = serializers.CharField()
+    closed = serializers.SerializerMethodField()
+    version = serializers.CharField(help_text="Names the link as it is.")
+    created_at = serializers.DateTimeField()
+
+    def get_url(self, link: models.CrowdLink) -> str:
+        """The address of the study, without the id."""
+        path = reverse("frontend:crowd-arrival", args=[link.token])
+        request = self.context.get("request")
+        return str(request.build_absolute_uri(path)) if request else path
+
+    def get_closed(self, link: models.CrowdLink) -> bool:
+        """Whether nobody new can begin."""
+        return link.closed_at is not None
+
+
+class NewCrowdLink(Input):
+    """A link to be made."""
+
+    name = serializers.CharField(max_length=80)
+    id_parameter = serializers.CharField(max_length=40, required=False, default="PROLIFIC_PID")
+    places = Whole(min_value=1, max_value=MAX_PLACES)
+    trajectories = Whole(min_value=1, max_value=MAX_PLACE_TRAJECTORIES)
+    minutes = Whole(min_value=1, max_value=MAX_PLACE_MINUTES)
+    completed_code = serializers.CharField(max_length=MAX_CODE)
+    screened_code = serializers.CharField(max_length=MAX_CODE, help_text="For who is screened out or leaves.")
+    return_url = serializers.CharField(
+        max_length=500,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Of https; {code} stands for the code.",
+    )
+
+
+class CrowdLinkChange(Input):
+    """What is to be changed of a link; what is left out stays."""
+
+    name = serializers.CharField(max_length=80, required=False)
+    id_parameter = serializers.CharField(max_length=40, required=False)
+    places = Whole(min_value=1, max_value=MAX_PLACES, required=False)
+    trajectories = Whole(min_value=1, max_value=MAX_PLACE_TRAJECTORIES, required=False)
+    minutes = Whole(min_value=1, max_value=MAX_PLACE_MINUTES, required=False)
+    completed_code = serializers.CharField(max_length=MAX_CODE, required=False)
+    screened_code = serializers.CharField(max_length=MAX_CODE, required=False)
+    return_url = serializers.CharField(max_length=500, required=False, allow_blank=True)
+    closed = serializers.BooleanField(required=False, help_text="True: nobody new can begin.")
+    version = Version()
+
+
+class CrowdPlace(Output):
+    """Somebody's place of a link, for admins."""
+
+    id = serializers.IntegerField()
+    participant = serializers.CharField(source="outside_id", help_text="The id of the service.")
+    username = serializers.CharField(source="user.username")
+    state = serializers.ChoiceField(choices=words(CrowdState))
+    submitted = serializers.IntegerField(source="done")
+    active_ms = serializers.IntegerField(help_text="Time at work, idle time left out.")
+    code = serializers.CharField()
+    begun_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+
+class OwnPlace(Output):
+    """One's own place; the id stands in no answer."""
+
+    id = serializers.IntegerField(source="place.pk")
+    state = serializers.ChoiceField(source="place.state", choices=words(CrowdState))
+    submitted = serializers.IntegerField(source="done")
+    trajectories = serializers.IntegerField(source="wanted")
+    expires_at = serializers.DateTimeField()
+    code = serializers.CharField(source="place.code")
+    return_url = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.CharField())
+    def get_return_url(self, progress: object) -> str:
+        """The way back to the service, with the code; empty before the place has ended."""
+        place: models.CrowdPlace = progress.place  # type: ignore[attr-defined]
+        return projects.way_back(place)
+
+
+class LeavePlace(Input):
+    """The way out of one's place."""
+
+    act = serializers.ChoiceField(choices=("finish", "return"))

@@ -1,4 +1,4 @@
-"""Members and invitations."""
+"""Members, invitations and links for people of a crowd service."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import Invitation, Membership, Qualification
+from annotation.models import CrowdLink, CrowdPlace, Invitation, Membership, Qualification
 from annotation.policies import require, visible
+from annotation.reports.work.crowd import crowd_links, crowd_places, progress_of
 from annotation.services import projects
 
 from ..serializers import people as shapes
-from .base import ProjectView, fetch
+from .base import ProjectView, View, fetch
 
 
 class Members(ProjectView):
@@ -149,3 +150,90 @@ class NewLink(ProjectView):
         rows = Invitation.objects.filter(project=self.project()).select_related("project")
         invitation = fetch(self.user, rows, pk=pk)
         return _issued(request, *projects.renew_invitation(actor=self.user, invitation=invitation))
+
+
+# ── Crowd links ───────────────────────────
+class CrowdLinks(ProjectView):
+    """`/projects/<slug>/crowd-links/`"""
+
+    noun = "crowd links"
+
+    @extend_schema(summary="List crowd links", responses=shapes.CrowdLink(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The links of a project, the newest first. For admins."""
+        rows = crowd_links(actor=self.user, project=self.project())
+        return self.page(rows, shapes.CrowdLink)
+
+    @extend_schema(
+        summary="Make a crowd link", request=shapes.NewCrowdLink, responses={201: shapes.CrowdLink}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a link by which people of Prolific or a like service take places. For admins."""
+        values = self.parsed(shapes.NewCrowdLink)
+        link = projects.create_crowd_link(actor=self.user, project=self.project(), values=values)
+        answer = shapes.CrowdLink(link, context={"request": request})
+        return Response(answer.data, status=status.HTTP_201_CREATED)
+
+
+class OneCrowdLink(ProjectView):
+    """`/projects/<slug>/crowd-links/<id>/`"""
+
+    noun = "crowd links"
+
+    def _found(self, pk: int) -> CrowdLink:
+        project = self.project()
+        require(self.user, "members.change", project)
+        return fetch(self.user, CrowdLink.objects.filter(project=project).select_related("project"), pk=pk)
+
+    @extend_schema(summary="Look at a crowd link", responses=shapes.CrowdLink)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """One link. For admins."""
+        return Response(shapes.CrowdLink(self._found(pk), context={"request": request}).data)
+
+    @extend_schema(summary="Change a crowd link", request=shapes.CrowdLinkChange, responses=shapes.CrowdLink)
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Change a link, or close it to whoever has no place yet. Places in use keep their time. For
+        admins."""
+        link, values = self._found(pk), self.parsed(shapes.CrowdLinkChange)
+        closed, version = values.pop("closed", None), values.pop("version", None)
+        if values:
+            link = projects.change_crowd_link(actor=self.user, link=link, values=values, version=version)
+        if closed is not None:
+            link = projects.close_crowd_link(actor=self.user, link=link, closed=closed)
+        return Response(shapes.CrowdLink(link, context={"request": request}).data)
+
+
+class CrowdPlaces(OneCrowdLink):
+    """`/projects/<slug>/crowd-links/<id>/places/`"""
+
+    http_method_names = ["get", "head", "options"]
+
+    @extend_schema(summary="List the places of a crowd link", responses=shapes.CrowdPlace(many=True))
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Who has come, with the ids of the service, what they submitted and their codes. For admins."""
+        rows = crowd_places(actor=self.user, link=self._found(pk))
+        return self.page(rows.order_by("-begun_at", "-pk"), shapes.CrowdPlace)
+
+
+class OwnCrowdPlace(View):
+    """`/crowd-places/<id>/`"""
+
+    noun = "crowd links"
+
+    def _found(self, pk: int) -> CrowdPlace:
+        rows = CrowdPlace.objects.filter(user=self.user).select_related("link__project", "user")
+        return fetch(self.user, rows, pk=pk)
+
+    @extend_schema(summary="Look at my place of a crowd link", responses=shapes.OwnPlace)
+    def get(self, request: Request, pk: int) -> Response:
+        """How far one is; when it has ended, the code and the way back to the service."""
+        return Response(shapes.OwnPlace(progress_of(self._found(pk))).data)
+
+    @extend_schema(summary="Leave my place", request=shapes.LeavePlace, responses=shapes.OwnPlace)
+    def post(self, request: Request, pk: int) -> Response:
+        """Finish it, or return it to others. 409 `not_enough` when too little is submitted."""
+        leave = projects.finish_place
+        if self.parsed(shapes.LeavePlace)["act"] == "return":
+            leave = projects.return_place
+        place = leave(actor=self.user, place=self._found(pk))
+        return Response(shapes.OwnPlace(progress_of(place)).data)

@@ -287,6 +287,7 @@ REST_FRAMEWORK = {
         "anon": env.rate("TRISTEP_THROTTLE_ANON", "60/min"),
         "user": env.rate("TRISTEP_THROTTLE_USER", "1200/min"),
         "costly": env.rate("TRISTEP_THROTTLE_COSTLY", "30/min"),
+        "crowd": env.rate("TRISTEP_THROTTLE_CROWD", "20/min"),
         "public": env.rate("TRISTEP_THROTTLE_PUBLIC", "120/min"),
         "public_files": env.rate("TRISTEP_THROTTLE_PUBLIC_FILES", "30/min"),
     },

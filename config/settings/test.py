@@ -50,6 +50,7 @@ REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = {
     "anon": "100000/min",
     "user": "100000/min",
     "costly": "100000/min",
+    "crowd": "100000/min",
     "public": "100000/min",
     "public_files": "100000/min",
 }

@@ -25,6 +25,12 @@ from annotation.models import (
     MAX_YEARS,
     Project,
 )
+from annotation.models.people.crowd import (
+    MAX_CODE,
+    MAX_PLACE_MINUTES,
+    MAX_PLACE_TRAJECTORIES,
+    MAX_PLACES,
+)
 from annotation.models.projects import JUDGED_SAMPLE
 from annotation.services.projects import settings_from
 
@@ -416,6 +422,54 @@ class QualificationForm(forms.Form):
     )
     languages = forms.CharField(
         label=_("Languages"), max_length=200, required=False, help_text=_("With commas: English, Chinese.")
+    )
+
+
+class CrowdLinkForm(forms.Form):
+    """A link for people of a crowd service; the service checks what is written."""
+
+    name = forms.CharField(
+        label=_("Name"), max_length=80, help_text=_("For admins, such as the name of the study.")
+    )
+    id_parameter = forms.CharField(
+        label=_("Parameter of the id"),
+        max_length=40,
+        initial="PROLIFIC_PID",
+        help_text=_("The name under which the service hands over a participant’s id in the address."),
+    )
+    places = forms.IntegerField(
+        label=_("Places"),
+        min_value=1,
+        max_value=MAX_PLACES,
+        initial=10,
+        help_text=_("So many can take part; a place that is returned or whose time is over comes back."),
+    )
+    trajectories = forms.IntegerField(
+        label=_("Trajectories to submit"), min_value=1, max_value=MAX_PLACE_TRAJECTORIES, initial=5
+    )
+    minutes = forms.IntegerField(
+        label=_("Minutes for each place"),
+        min_value=1,
+        max_value=MAX_PLACE_MINUTES,
+        initial=120,
+        help_text=_("Afterwards the place goes back, unless enough is submitted; so does what is open."),
+    )
+    completed_code = forms.CharField(
+        label=_("Code for completed work"),
+        max_length=MAX_CODE,
+        widget=forms.TextInput({"spellcheck": "false", "autocapitalize": "none"}),
+    )
+    screened_code = forms.CharField(
+        label=_("Code for who is screened out or leaves"),
+        max_length=MAX_CODE,
+        widget=forms.TextInput({"spellcheck": "false", "autocapitalize": "none"}),
+    )
+    return_url = forms.CharField(
+        label=_("Address to go back to"),
+        max_length=500,
+        required=False,
+        widget=forms.TextInput({"spellcheck": "false", "inputmode": "url"}),
+        help_text=_("Of https, with {code} where the code goes."),
     )
 
 

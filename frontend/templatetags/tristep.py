@@ -1,12 +1,14 @@
 """Template tags of the design system: marks, icons, figures, pagination."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django import template
 from django.core.paginator import Page
 from django.http import QueryDict
-from django.utils.translation import get_language, gettext, pgettext
+from django.utils import timezone
+from django.utils.translation import get_language, gettext, ngettext, pgettext
 
 from annotation import language
 from annotation.core.releases import qualifications
@@ -17,6 +19,7 @@ from annotation.core.vocabulary import (
     VALUE_NAMES,
     AssignmentState,
     ConsensusKind,
+    CrowdState,
     ExpiryReason,
     FreezeState,
     ImportState,
@@ -66,6 +69,11 @@ BADGES = {
     InvitationState.ACCEPTED: "good",
     InvitationState.DECLINED: "bad",
     InvitationState.WITHDRAWN: "outline",
+    CrowdState.ACTIVE: "warn",
+    CrowdState.COMPLETED: "good",
+    CrowdState.SCREENED_OUT: "outline",
+    CrowdState.TIMED_OUT: "outline",
+    CrowdState.REMOVED: "outline",
 }
 
 
@@ -100,6 +108,11 @@ def state_names() -> dict[str, str]:
         InvitationState.ACCEPTED: gettext("accepted"),
         InvitationState.DECLINED: gettext("declined"),
         InvitationState.WITHDRAWN: gettext("withdrawn"),
+        CrowdState.ACTIVE: pgettext("place", "active"),
+        CrowdState.COMPLETED: gettext("completed"),
+        CrowdState.SCREENED_OUT: gettext("screened out"),
+        CrowdState.TIMED_OUT: gettext("timed out"),
+        CrowdState.REMOVED: gettext("removed"),
         "discussed": gettext("discussed"),
         "one_person": gettext("one person beside judges"),
         "majority": gettext("by majority"),
@@ -227,6 +240,25 @@ def joined(text: str) -> str:
 def state_name(value: str) -> str:
     """The translated word for a state or a role."""
     return state_names().get(value, value)
+
+
+@register.filter
+def minutes(count: int) -> str:
+    """So many minutes in words, in days, hours and minutes: "1 hour 30 minutes"."""
+    days, rest = divmod(max(int(count), 0), 24 * 60)
+    hours, rest = divmod(rest, 60)
+    parts = (
+        ngettext("%(n)d day", "%(n)d days", days) % {"n": days} if days else "",
+        ngettext("%(n)d hour", "%(n)d hours", hours) % {"n": hours} if hours else "",
+        ngettext("%(n)d minute", "%(n)d minutes", rest) % {"n": rest} if rest or not (days or hours) else "",
+    )
+    return " ".join(filter(None, parts))
+
+
+@register.filter
+def time_left(moment: datetime) -> str:
+    """The time from now to a moment, in whole minutes."""
+    return minutes(int((moment - timezone.now()).total_seconds() // 60))
 
 
 @register.filter

@@ -18,6 +18,7 @@ from annotation.models import (
     Adjudication,
     Assignment,
     AuditEvent,
+    CrowdLink,
     Freeze,
     Guideline,
     ImportFile,
@@ -105,6 +106,7 @@ _TRAJECTORY: Final = ("trajectory", "trajectory__record_id", {"trajectory__live"
 AUDITED_TYPES: Final[dict[str, AuditedType]] = {
     "adjudication": AuditedType(Adjudication, *_TRAJECTORY),
     "assignment": AuditedType(Assignment, *_TRAJECTORY),
+    "crowdlink": AuditedType(CrowdLink, "pk", "name"),
     "freeze": AuditedType(Freeze, "pk", "version"),
     "guideline": AuditedType(Guideline, "version", "version"),
     "importfile": AuditedType(ImportFile, "pk", "filename"),

@@ -242,7 +242,7 @@ def screen_out(
     claim_expiry.hold(user)
     places = CrowdPlace.objects.filter(user=user, link__project=project, state=CrowdState.ACTIVE)
     place = places.select_related("link__project").first()
-    return place and _end(actor, place, CrowdState.SCREENED_OUT, now or timezone.now())
+    return None if place is None else _end(actor, place, CrowdState.SCREENED_OUT, now or timezone.now())
 
 
 def sweep_places(*, now: datetime | None = None) -> int:

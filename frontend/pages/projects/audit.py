@@ -31,6 +31,7 @@ MAX_TITLE = 60
 OBJECTS: Final[dict[str, tuple[Any, str, bool, str]]] = {
     "adjudication": (gettext_lazy("Case"), "trajectory", True, ""),
     "assignment": (gettext_lazy("Assignment"), "trajectory", True, ""),
+    "crowdlink": (gettext_lazy("Crowd link"), "crowd-link", True, ""),
     "guideline": (gettext_lazy("Guidelines"), "guidelines", False, "?version={}"),
     "freeze": (gettext_lazy("Freezing of a release"), "freeze-detail", True, ""),
     "importfile": (gettext_lazy("Imported file"), "import-detail", True, ""),

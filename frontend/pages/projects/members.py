@@ -114,6 +114,7 @@ def _page(opened: ProjectPage, *, invite: InviteForm | None = None, **extra: Any
         invitations=policies.visible(opened.user, invitations)[:INVITATIONS_SHOWN],
         renewable=(InvitationState.PENDING, InvitationState.EXPIRED),
         mail_server=settings.MAIL_ENABLED,
+        actions=[cells.link(_("Crowd links"), at("crowd-links", opened.project.slug), "button")],
         invite=invite,
         **extra,
     )

@@ -18,6 +18,7 @@ from annotation.reports.agreement import report as agreement
 from annotation.reports.cases import disputes, home
 from annotation.reports.quality import label_audit
 from annotation.reports.work import first_steps, progress
+from annotation.reports.work.crowd import own_progress
 from annotation.reports.work.my_progress import own_work
 from annotation.services import projects
 from frontend.pages.shared.common import ProjectPage, open_project
@@ -99,6 +100,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
             "own": own_work(user, [project.pk])[project.pk],
             "can_claim": home.can_claim(user, project),
             "claim_key": secrets.token_urlsafe(12),
+            "crowd": own_progress(user, project),
         }
     if Role.ADJUDICATOR in opened.roles:
         context["disputes"] = disputes.to_decide(user, [project.pk]).count()

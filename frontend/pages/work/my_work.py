@@ -25,6 +25,7 @@ from annotation.models import Assignment
 from annotation.policies.rechecks import not_closed
 from annotation.reports.cases import home
 from annotation.reports.quality import look_again
+from annotation.reports.work.crowd import own_progress
 from annotation.reports.work.my_progress import OwnWork, own_work, with_progress
 from annotation.services import assign, label
 from frontend.pages.shared.columns import subset_column
@@ -187,6 +188,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponseBase:
         open_count=mine.open,
         ended=0 if tab == "returned" else mine.ended,
         claim_key=secrets.token_urlsafe(12),
+        crowd=own_progress(user, project),
     )
 
 
@@ -200,7 +202,7 @@ def claim(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         assignment = give(actor=opened.user, project=opened.project, claim_key=key)
     except Conflict as error:
-        if error.code not in ("nothing_left", "claim_limit"):
+        if error.code not in ("nothing_left", "claim_limit", "place_over", "place_done"):
             raise
         messages.info(request, translated(error.message))
         return redirect("frontend:work", slug)
