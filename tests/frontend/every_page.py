@@ -10,17 +10,20 @@ from annotation.models import (
     Adjudication,
     Consensus,
     Correction,
+    CrowdLink,
     ImportFile,
     Judge,
     JudgeAnswer,
     Notice,
     PredictionSet,
+    Project,
     Release,
     SuggestedLabel,
     Suggestion,
     SuggestionItem,
     SuggestionRun,
     Trajectory,
+    User,
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
@@ -46,6 +49,8 @@ PAGES = {
     "guidelines": ("ann", "guidelines", 10),
     "look again": ("admin", "look-again", 14),
     "members": ("admin", "members", 8),
+    "crowd links": ("admin", "crowd-links", 8),
+    "crowd link": ("admin", "crowd-link", 9),
     "qualifications": ("admin", "qualifications", 6),
     "remarks": ("admin", "remarks", 8),
     "corrections": ("admin", "corrections", 12),
@@ -95,9 +100,21 @@ PAGES = {
 EVALUATION = ("release-best-of-n", "release-benchmark")
 
 
+def _crowd(project: Project, many: int) -> None:
+    """Links for people of a crowd, and places of the first one."""
+    asked = {"places": 9, "minutes": 5, "trajectories": 1, "completed_code": "A1", "screened_code": "B2"}
+    for number in range(many):
+        link = CrowdLink(project=project, name=f"甲{number}", token=f"{number}", **asked)
+        link.created_at = project.created_at
+        link.save()
+        place = projects.enter(link=project.crowd_links.earliest("pk"), outside_id=f"{number}")
+        User.objects.filter(pk=place.user_id).update(username=f"众{number}")
+
+
 def fill(cast: people.Cast, many: int) -> None:
     """`many` of everything a list can show."""
     project = cast.project
+    _crowd(project, many)
     for number in range(many):
         people.import_records(project, people.make_records(4, steps=2 + number), subset=f"s{number}")
         projects.invite(actor=cast.admin, project=project, is_annotator=True)
@@ -219,6 +236,8 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
         return ("bench", disputed.order_by("-step_count").first().pk)
     if name == "history":
         return (Adjudication.objects.order_by("-trajectory__step_count").first().trajectory_id,)
+    if name == "crowd-link":
+        return ("bench", cast.project.crowd_links.earliest("pk").pk)
     if name == "qualifications":
         return ("bench", cast.project.memberships.get(user=cast.ann).pk)
     if name == "annotator-figures":

@@ -120,9 +120,7 @@ def _checked_id(outside_id: str) -> str:
         )
     if not OUTSIDE_ID.fullmatch(outside_id.strip()):
         raise Invalid(
-            translatable(
-                "What stands for your id in the link is no id. Open it from the page of the service."
-            ),
+            translatable("Your id in the link is no id. Open the link from the page of the service."),
             code="bad_id",
         )
     return outside_id.strip()

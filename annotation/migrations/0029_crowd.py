@@ -9,7 +9,7 @@ import annotation.models.versioned
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0026_qualifications"),
+        ("annotation", "0028_meetings"),
     ]
 
     operations = [
