@@ -108,6 +108,8 @@ def _pages() -> Iterator[Address]:
     noted = seen("qualification", degree="master")
     yield Address(f + "qualifications", pk("member", of_project=True), body=noted)
     yield Address(f + "training", slug, body={"name": "exercises"})
+    copied = {"into": "training"}
+    yield Address(f + "training-make", slug, body=lambda world: {**chosen("agreed")(world), **copied})
     yield Address(f + "training-items", pk("training-subset", of_project=True))
     yield Address(f + "training-unmark", pk("training-subset", of_project=True))
     yield Address(

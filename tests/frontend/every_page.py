@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import count
 from typing import Any
 
 from annotation.core.jsonio.canonical import sha256_hex
@@ -18,6 +20,7 @@ from annotation.models import (
     PredictionSet,
     Project,
     Release,
+    Subset,
     SuggestedLabel,
     Suggestion,
     SuggestionItem,
@@ -51,6 +54,9 @@ PAGES = {
     "members": ("admin", "members", 8),
     "crowd links": ("admin", "crowd-links", 8),
     "crowd link": ("admin", "crowd-link", 9),
+    "training": ("admin", "training", 10),
+    "training items": ("admin", "training-items", 9),
+    "training item": ("admin", "training-item", 11),
     "qualifications": ("admin", "qualifications", 6),
     "remarks": ("admin", "remarks", 8),
     "corrections": ("admin", "corrections", 12),
@@ -62,7 +68,7 @@ PAGES = {
     "import": ("admin", "import-detail", 7),
     "preview of labels": ("admin", "import-detail", 17),
     "preview of an import": ("admin", "import-detail", 7),
-    "trajectories": ("admin", "trajectories", 18),
+    "trajectories": ("admin", "trajectories", 19),
     "tags": ("admin", "tags", 6),
     "trajectory": ("admin", "trajectory", 28),
     "history": ("admin", "history", 32),
@@ -124,6 +130,7 @@ def fill(cast: people.Cast, many: int) -> None:
         other = people.make_project(f"other{number}")
         for user in (cast.ann, cast.judith, cast.admin):
             people.make_member(other, user, "annotator", "adjudicator", "admin")
+        train(cast, number)
     people.make_unanimous(cast, many)
     people.make_disputed(cast, 2 * many)
     disputed = Trajectory.objects.filter(project=project, state=TrajectoryState.DISPUTED).order_by(
@@ -164,10 +171,21 @@ def fill(cast: people.Cast, many: int) -> None:
         evaluate.score_judge(actor=OPERATOR, release=Release.objects.get(version="1.0"), judge=row)
 
 
+def train(cast: people.Cast, number: int) -> None:
+    """A training subset with a keyed trajectory and one without a key."""
+    now = cast.project.created_at
+    subset = Subset.objects.create(project=cast.project, name=f"t{number}", training=True, created_at=now)
+    key = {"step_labels": {str(2 * step + 2): 1 for step in range(2 + number)}, "final_label": 1}
+    records = [people.make_record(7, steps=2 + number, **key), people.make_record(8)]
+    people.import_records(cast.project, records, subset=subset.name)
+
+
 def know_by_checksums() -> None:
-    """Give every trajectory the identity of a record without one of its own, which no page shows whole."""
+    """Give every trajectory the identity of a record without one of its own, which no page shows whole, and
+    whose beginning is no word."""
     for row in Trajectory.objects.all():
-        row.record_id = sha256_hex(str(row.pk).encode())
+        drawn = (sha256_hex(f"{row.pk} {number}".encode()) for number in count())
+        row.record_id = next(one for one in drawn if not re.search("[a-f]{3}", one[:12]))
         row.save(update_fields=["record_id"])
 
 
@@ -238,6 +256,11 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
         return (Adjudication.objects.order_by("-trajectory__step_count").first().trajectory_id,)
     if name == "crowd-link":
         return ("bench", cast.project.crowd_links.earliest("pk").pk)
+    if name == "training-items":
+        return ("bench", Subset.objects.filter(training=True).latest("pk").pk)
+    if name == "training-item":
+        keyed = Trajectory.objects.filter(training=True, key_labels__isnull=False)
+        return ("bench", keyed.latest("step_count").pk)
     if name == "qualifications":
         return ("bench", cast.project.memberships.get(user=cast.ann).pk)
     if name == "annotator-figures":

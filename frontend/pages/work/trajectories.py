@@ -31,7 +31,7 @@ from frontend.pages.shared.columns import record_column, subset_column
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import BulkAct, Empty, Field, Filter, ListPage, show
 from frontend.pages.shared.saved_views import SavedViews
-from frontend.pages.work import assigning, tags
+from frontend.pages.work import assigning, tags, training_items
 from frontend.pages.work.reading import is_part, run
 from frontend.rendering.beside import beside
 from frontend.rendering.charts import strip
@@ -213,7 +213,7 @@ def _list(opened: ProjectPage) -> ListPage:
                 Field("act", _("The chosen ones"), [("tag", _("get the tag")), ("untag", _("lose the tag"))]),
                 Field("name", _("Tag"), type="text"),
             ],
-            more=[assigning.act(opened)] if opened.may("assign") else [],
+            more=[assigning.act(opened), *training_items.act(opened)] if opened.may("assign") else [],
         ),
     )
 
