@@ -82,6 +82,9 @@ urlpatterns = [
     path("imports/<int:pk>/abandon/", imports.Abandon.as_view(), name="import-abandon"),
     path(f"{PROJECT}training/subsets/", training_subsets.TrainingSubsets.as_view(), name="training-subsets"),
     path(
+        f"{PROJECT}training/examples/", training_subsets.TrainingExamples.as_view(), name="training-examples"
+    ),
+    path(
         f"{PROJECT}training/subsets/<slug:name>/items/",
         training_subsets.TrainingItems.as_view(),
         name="training-items",

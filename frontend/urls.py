@@ -121,6 +121,7 @@ project = [
     page(PROJECT + "claims/take-cases-back/", claims.take_cases_back, "cases-take-back"),
     page(PROJECT + "training/", training_subsets.subsets, "training"),
     page(PROJECT + "training/make/", training_items.make, "training-make"),
+    page(PROJECT + "training/examples/", training_subsets.examples, "training-examples"),
     page(PROJECT + "training/subsets/<int:pk>/", training_subsets.items, "training-items"),
     page(PROJECT + "training/subsets/<int:pk>/unmark/", training_subsets.unmark, "training-unmark"),
     page(PROJECT + "training/items/<int:pk>/", training_subsets.item, "training-item"),

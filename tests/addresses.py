@@ -110,6 +110,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "training", slug, body={"name": "exercises"})
     copied = {"into": "training"}
     yield Address(f + "training-make", slug, body=lambda world: {**chosen("agreed")(world), **copied})
+    yield Address(f + "training-examples", slug)
     yield Address(f + "training-items", pk("training-subset", of_project=True))
     yield Address(f + "training-unmark", pk("training-subset", of_project=True))
     yield Address(
@@ -312,6 +313,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "annotator-figures", pk("ann", of_project=True))
     yield Address(a + "member", pk("member", of_project=True), body={"roles": ["annotator"]})
     yield Address(a + "training-subsets", slug, body={"name": "exercises"})
+    yield Address(a + "training-examples", slug, body={"language": "en"})
     made = chosen("agreed", "trajectories")
     for name, body in (("training-items", made), ("training-subset", None)):
         yield Address(a + name, lambda world: {**slug(world), "name": "training"}, body=body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.vocabulary import KeyOrigin
+from annotation.services.ingest.examples import LANGUAGES
 from annotation.services.training.keys import MAX_NOTE
 
 from .base import Chosen, Input, Output, Refusal, StoredText, Value, words
@@ -23,6 +24,14 @@ class NewTrainingSubset(Input):
     """A new subset, or one that nobody has worked on."""
 
     name = serializers.SlugField(max_length=64)
+
+
+class NewTrainingExamples(Input):
+    """The language of the explanations."""
+
+    language = serializers.ChoiceField(
+        required=False, choices=LANGUAGES, help_text="Left out: one's own, else English."
+    )
 
 
 class TrainingItem(Output):

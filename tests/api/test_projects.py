@@ -129,6 +129,9 @@ def test_project_of_steps_begins_with_examples_unless_it_has_guidelines_of_its_o
         assert [one["name"] for one in subsets] == ["training"] * begun
     refused(by.root.post("/projects/", {"name": "X", "kind": "decisions", "training_examples": True}), 400)
     ok(by.root.post("/projects/", {"name": "X", "kind": "decisions"}), 201)
+    later = "/projects/new-1/training/examples/"
+    assert ok(by.root.post(later, {"language": "zh-hans"}), 202)["state"] == "queued"
+    refused(by.root.post(later, {"language": "fr"}), 400)
 
 
 def test_project_starts_from_a_template_or_as_a_copy_without_data(by: Callers, cast: Cast) -> None:

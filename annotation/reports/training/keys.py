@@ -8,6 +8,7 @@ from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Valu
 
 from annotation.core.errors import NotFound
 from annotation.core.i18n import translatable
+from annotation.core.kinds import STEPS
 from annotation.models import (
     KeyLabel,
     Project,
@@ -59,6 +60,14 @@ def could_train(viewer: User, project: Project) -> QuerySet[Subset]:
     require(viewer, "training.view", project)
     given = Trajectory.objects.filter(subset=OuterRef("pk"), assignments__isnull=False)
     return Subset.objects.filter(~Exists(given), project=project, training=False).order_by("name")
+
+
+def could_have_examples(viewer: User, project: Project) -> bool:
+    """Whether the training examples of the default guidelines would be the first items of a project. One
+    query."""
+    require(viewer, "training.view", project)
+    items = Trajectory.objects.filter(project=project, training=True)
+    return project.of_kind == STEPS and not items.exists()
 
 
 def training_items(viewer: User, subset: Subset, *, whole: bool | None = None) -> QuerySet[Trajectory]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -11,8 +12,9 @@ from annotation.models import Subset, Trajectory
 from annotation.policies import require
 from annotation.policies.training import training_items
 from annotation.reports.training import keys as report
-from annotation.services import projects, training
+from annotation.services import ingest, projects, training
 
+from ...serializers import imports
 from ...serializers import training as shapes
 from ..base import ProjectView, View, fetch, fetch_all, only_row, refusals
 
@@ -44,6 +46,30 @@ class TrainingSubsets(ProjectView):
         training.mark_training(actor=self.user, subset=subset)
         row = report.training_subsets(self.user, project).get(pk=subset.pk)
         return Response(shapes.TrainingSubset(row).data, status=status.HTTP_201_CREATED)
+
+
+class TrainingExamples(ProjectView):
+    """`/projects/<slug>/training/examples/`"""
+
+    noun = NOUN
+
+    @extend_schema(
+        summary="Add the training examples",
+        request=shapes.NewTrainingExamples,
+        responses={202: imports.Import},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Import 12 trajectories, labelled and explained by the default guidelines, into the training subset
+        `training` of a project of `steps`, in the background: follow the address in `Location`. Once more it
+        changes nothing. For admins. Conflict: `subset_in_use`."""
+        project = self.project()
+        require(self.user, "training.change", project)
+        language = self.parsed(shapes.NewTrainingExamples).get("language", "")
+        source = ingest.add_examples(actor=self.user, project=project, language=language)
+        where = reverse("api:import", args=[source.pk])
+        return Response(
+            imports.Import(source).data, status=status.HTTP_202_ACCEPTED, headers={"Location": where}
+        )
 
 
 class _OfSubset(ProjectView):

@@ -19,11 +19,11 @@ from annotation.language import translated
 from annotation.models import Subset, Trajectory
 from annotation.policies.training import training_items
 from annotation.reports.training import keys as report
-from annotation.services import projects, training
+from annotation.services import ingest, projects, training
 from frontend.pages.shared.columns import record_column
 from frontend.pages.shared.common import ProjectPage, open_project, whole_number
 from frontend.pages.shared.errors import status_of
-from frontend.pages.shared.list_page import Empty, Filter, ListPage, show
+from frontend.pages.shared.list_page import Empty, Filter, ListPage, act, show
 from frontend.pages.work.reading import is_part, run
 from frontend.rendering.beside import beside
 from frontend.rendering.identity import title_of
@@ -78,7 +78,27 @@ def subsets(request: HttpRequest, slug: str) -> HttpResponseBase:
         problem=problem,
         typed=request.POST.get("name", ""),
         could_train=report.could_train(opened.user, opened.project),
+        actions=_actions(request, opened),
     )
+
+
+def _actions(request: HttpRequest, opened: ProjectPage) -> list[str]:
+    if not report.could_have_examples(opened.user, opened.project):
+        return []
+    address = at("training-examples", opened.project.slug)
+    return [act(request, _("Add the 12 training examples"), address, look="")]
+
+
+@require_POST
+def examples(request: HttpRequest, slug: str) -> HttpResponse:
+    """Import the training examples of the default guidelines, explained in the reader's language."""
+    opened = open_project(request, slug, CHANGE)
+    try:
+        source = ingest.add_examples(actor=opened.user, project=opened.project)
+    except (Invalid, Conflict) as error:
+        messages.error(request, translated(error.message))
+        return redirect("frontend:training", slug)
+    return redirect("frontend:import-detail", slug, source.pk)
 
 
 def _subset(request: HttpRequest, slug: str, pk: int, verb: str) -> tuple[ProjectPage, Subset]:
