@@ -24,6 +24,7 @@ from annotation.services import (
     second_person,
     shares,
     suggest,
+    training,
 )
 from annotation.services.suggest import background
 
@@ -145,6 +146,7 @@ def reap() -> None:
         claim_expiry.sweep()
         shares.reservations.sweep()
         rechecks.sweep()
+        training.sweep()
         label_audits.sweep()
         second_person.sweep()
         label.sweep_half_imports()

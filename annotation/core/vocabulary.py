@@ -261,6 +261,10 @@ class NoticeKind(StrEnum):
     REMARK = "remark"
     ANSWERED = "answered"
     CORRECTED = "corrected"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    PILOT_BEGUN = "pilot_begun"
+    PILOT_ENDED = "pilot_ended"
 
 
 class CaseEventKind(StrEnum):

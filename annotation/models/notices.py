@@ -12,10 +12,10 @@ from annotation.core.vocabulary import NoticeKind
 from .consensus import Adjudication
 from .discussion import Comment, Discussion, Revision
 from .labels import Assignment
-from .projects import Project
+from .projects import Membership, Project
 from .remarks import AdminRemark
 
-ABOUT = ("discussion", "assignment", "adjudication", "remark")
+ABOUT = ("discussion", "assignment", "adjudication", "remark", "membership")
 
 
 def _about_one(name: str) -> Q:
@@ -25,7 +25,7 @@ def _about_one(name: str) -> Q:
 
 class Notice(models.Model):
     """Tells one person of something: in a discussion (`comment` or `revision` where it tells of one), of a
-    claim of theirs, of a case or of a remark.
+    claim of theirs, of a case or of a remark; or about a member, which they are or administer.
 
     `mail_due` is true until the mail has been sent, where there is a mail server and the person has an
     address and wants it (services.notices).
@@ -48,6 +48,9 @@ class Notice(models.Model):
         Adjudication, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )
     remark = models.ForeignKey(AdminRemark, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    membership = models.ForeignKey(
+        Membership, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
     kind = models.CharField(max_length=12)
     mail_due = models.BooleanField(default=False)
     created_at = models.DateTimeField()
@@ -75,6 +78,6 @@ class Notice(models.Model):
     @property
     def project(self) -> Project:
         """The project of the event."""
-        about = self.discussion or self.assignment or self.adjudication or self.remark
+        about = self.discussion or self.assignment or self.adjudication or self.remark or self.membership
         assert about is not None
         return about.project

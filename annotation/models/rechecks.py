@@ -224,7 +224,8 @@ class Recheck(models.Model):
     this is one item.
     `annotator` is who is to be asked; null: there is nobody (yet) who has not had to do with it. `due_at`:
     not before then; `dealt_at`: since when it has been waiting for this person. The assignment that comes of
-    it has no slot, and belongs to nothing that is made of the N annotators' labels.
+    it has no slot, and belongs to nothing that is made of the N annotators' labels. Of gold that has been
+    held against its key, `agreed` of the key's `keyed` labels were as in it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -248,10 +249,17 @@ class Recheck(models.Model):
     due_at = models.DateTimeField()
     dealt_at = models.DateTimeField()
     created_at = models.DateTimeField()
+    keyed = models.PositiveIntegerField(null=True, blank=True)
+    agreed = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ("pk",)
         constraints = (
+            models.CheckConstraint(
+                condition=Q(keyed__isnull=True, agreed__isnull=True)
+                | Q(kind=RecheckKind.GOLD.value, keyed__gte=1, agreed__lte=F("keyed")),
+                name="recheck_marks_of_gold",
+            ),
             models.UniqueConstraint(
                 fields=("trajectory", "annotator"),
                 condition=Q(kind=RecheckKind.RETEST.value),
@@ -298,6 +306,16 @@ class Recheck(models.Model):
                 fields=("annotator", "project", "due_at"),
                 name="recheck_waiting",
                 condition=Q(state=RecheckState.WAITING.value),
+            ),
+            models.Index(
+                fields=("project", "annotator"),
+                name="recheck_gold",
+                condition=Q(kind__in=(RecheckKind.GOLD.value, RecheckKind.PILOT.value)),
+            ),
+            models.Index(
+                fields=("project",),
+                name="recheck_unmarked_gold",
+                condition=Q(kind=RecheckKind.GOLD.value, state=RecheckState.DONE.value, agreed__isnull=True),
             ),
             models.Index(
                 fields=("dealt_at",),

@@ -144,13 +144,13 @@ def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
     if Role.ADJUDICATOR in held and own_case(user).filter(trajectory=trajectory).exists():
         # of three unnamed labels they decide: which is the consensus, and what judges say, would tell
         return FieldAccess(mode="adjudicator", reference_answer=True, reward_hints=True)
-    if (AssignmentState.SUBMITTED, True) in own and held:
-        if Role.ANNOTATOR not in held or not m.Discussion.objects.filter(trajectory=trajectory).exists():
+    if AssignmentState.SUBMITTED in {state for state, _one_of_n in own} and held:
+        # asked of a recheck too, which has no part in it: the answer takes as long
+        talk = m.Discussion.objects.filter(trajectory=trajectory).exists()
+        if (AssignmentState.SUBMITTED, True) not in own or Role.ANNOTATOR not in held or not talk:
             return as_annotator
         resolved = trajectory.state == TrajectoryState.ADJUDICATED
         return replace(as_annotator, discussed=True, consensus=resolved)
-    if (AssignmentState.SUBMITTED, False) in own and held:
-        return as_annotator
     corrections = m.Correction.objects.filter(trajectory=trajectory, author=user)
     if held and corrections.filter(state__in=m.ACTIVE_CORRECTIONS).exists():
         return replace(as_annotator, mode="corrector", own_labels=False, suggestions=NO_ACCESS.suggestions)

@@ -11,6 +11,10 @@ RETESTS = translatable(
     "This project asks annotators to label some of their trajectories again, which nobody could who knew the "
     "consensus. So it is shown of none."
 )
+GOLD = translatable(
+    "Some of what annotators are given in this project is there to check them, and has no consensus. So the "
+    "consensus is shown of none."
+)
 JUDGES = translatable(
     "In this project judges may be the second reader. What became of a trajectory would tell of them, so the "
     "consensus is shown of none."
@@ -32,6 +36,8 @@ def why_no_consensus(user: m.User, assignment: m.Assignment) -> str:
         return UNFINISHED
     if assignment.project.retest_percent:
         return RETESTS
+    if assignment.project.gold_percent:
+        return GOLD
     if assignment.project.second_reader == SecondReader.JUDGES:
         return JUDGES
     asked_again = m.Assignment.stored.filter(trajectory=trajectory, annotator=user, recheck__isnull=False)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation import models as m
@@ -26,6 +27,7 @@ from annotation.core.vocabulary import (
 SEES_LITTLE: Final = {
     RecheckKind.AUDIT: Q(is_annotator=True, is_adjudicator=False, is_admin=False, user__is_superuser=False),
     RecheckKind.RETEST: Q(is_annotator=True, is_admin=False, user__is_superuser=False),
+    RecheckKind.GOLD: Q(is_annotator=True, is_admin=False, user__is_superuser=False),
 }
 """Memberships whose roles do not tell which trajectories are resolved, by what is asked of the person."""
 
@@ -103,6 +105,19 @@ def _asked_again() -> Exists:
     return Exists(again)
 
 
+def _state_beside() -> QuerySet[m.Assignment, str]:
+    """The state of what an assignment's annotator submitted before it from the queue: gold, which is never
+    settled, is closed with it."""
+    before = m.Assignment.objects.filter(
+        project=OuterRef("project"),
+        annotator=OuterRef("annotator"),
+        state=AssignmentState.SUBMITTED,
+        trajectory__live=True,
+        submitted_at__lte=OuterRef("submitted_at"),
+    )
+    return before.order_by("-submitted_at", "-pk").values_list("trajectory__state", flat=True)[:1]
+
+
 def not_closed(project: m.Project, own: QuerySet[m.Assignment]) -> QuerySet[m.Assignment]:
     """The assignments of a person in a project that they may still look at.
 
@@ -116,7 +131,9 @@ def not_closed(project: m.Project, own: QuerySet[m.Assignment]) -> QuerySet[m.As
     if before is not None:
         old = Q(state=AssignmentState.SUBMITTED.value, submitted_at__lt=before)
         if project.second_reader == SecondReader.PERSON:
-            old &= Q(trajectory__state__in=SETTLED)
+            own = own.alias(state_beside=Coalesce(Subquery(_state_beside()), Value("")))
+            gold = Q(recheck__kind=RecheckKind.GOLD.value, state_beside__in=SETTLED)
+            old &= Q(trajectory__state__in=SETTLED) | gold
         condition |= old
     return own.exclude(condition)
 

@@ -26,6 +26,7 @@ from annotation.models import (
     Assignment,
     Comment,
     Discussion,
+    Membership,
     Notice,
     Revision,
     User,
@@ -74,10 +75,16 @@ def tell_one(
     assignment: Assignment | None = None,
     adjudication: Adjudication | None = None,
     remark: AdminRemark | None = None,
+    membership: Membership | None = None,
 ) -> None:
-    """Write a notice for one person (by pk) of a claim of theirs, of a case or of a remark; in the caller's
-    transaction."""
-    about = {"assignment": assignment, "adjudication": adjudication, "remark": remark}
+    """Write a notice for one person (by pk) of a claim of theirs, of a case, of a remark, or about a member;
+    in the caller's transaction."""
+    about = {
+        "assignment": assignment,
+        "adjudication": adjudication,
+        "remark": remark,
+        "membership": membership,
+    }
     due = bool(_mailed([user], **about))
     Notice.objects.create(user_id=user, **about, kind=kind.value, mail_due=due, created_at=now)
     if due:
@@ -135,7 +142,8 @@ def mail_due() -> int:
     the person's pages."""
     sent = 0
     waiting = Notice.objects.filter(mail_due=True).select_related(
-        *("user", "discussion__project", "assignment__project", "adjudication__project", "remark__project")
+        *("user", "discussion__project", "assignment__project", "adjudication__project", "remark__project"),
+        "membership__project",
     )
     for notice in waiting.order_by("pk")[:MAILED_AT_ONCE]:
         if not Notice.objects.filter(pk=notice.pk, mail_due=True).update(mail_due=False):

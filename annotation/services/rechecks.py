@@ -219,12 +219,12 @@ def take(*, recheck: int, user: User, dealt: bool = True) -> Recheck:
 
 
 def put_back(*, recheck: int, now: datetime) -> None:
-    """It was given back, or expired: somebody else is asked. A retest waits for its annotator to take it up
-    again, and so does a reading for an audit that has ended."""
+    """It was given back, or expired: the next sweep asks somebody else for a reading, so that giving it back
+    takes no longer. A retest waits for its annotator to take it up again, and so do gold and a reading for an
+    audit that has ended."""
     advance(Recheck, recheck, RecheckState.CLAIMED, RecheckState.WAITING)
-    row = Recheck.objects.select_related("project", "audited__audit").get(pk=recheck)
-    if row.audited is not None and row.audited.audit.state == LabelAuditState.RUNNING:
-        _deal(row, row.project, now)
+    readings = Recheck.objects.filter(pk=recheck, audited__audit__state=LabelAuditState.RUNNING)
+    readings.update(annotator=None, dealt_at=now - 2 * DEALT_ANEW)
 
 
 def finish(*, recheck: int, now: datetime) -> None:
@@ -240,12 +240,14 @@ def too_late(*, assignment: Assignment, now: datetime) -> bool:
 
     A refusal right after submitting would tell it from the first labels of a trajectory, which can be
     reopened until another annotator submits. So can a reading, until the other reader submits; and a retest
-    for as long as its annotator's first labels could.
+    for as long as its annotator's first labels could. Gold is as the trajectory that they submitted before.
     """
     if assignment.project.annotators_per_trajectory == 1:
         return True
     recheck = assignment.recheck
     assert recheck is not None
+    if recheck.kind == RecheckKind.GOLD:
+        return training.gold_too_late(assignment)
     if recheck.audited_id is not None:
         others = Recheck.objects.filter(audited=recheck.audited_id, state=RecheckState.DONE)
         return others.exclude(pk=recheck.pk).exists()
@@ -263,3 +265,4 @@ def too_late(*, assignment: Assignment, now: datetime) -> bool:
 def reopen(*, recheck: int) -> None:
     """It is being labelled again."""
     advance(Recheck, recheck, RecheckState.DONE, RecheckState.CLAIMED)
+    training.forget_mark(recheck)

@@ -16,6 +16,7 @@ from annotation.policies.rechecks import not_closed
 from annotation.reports.work import claims
 from annotation.reports.work.workbench import Workbench, workbench
 from annotation.services import assign, label, noted_reads
+from annotation.services.even_time import evened
 
 from ..serializers import assignments as shapes
 from . import trajectories
@@ -43,7 +44,8 @@ class Claim(ProjectView):
         project = self.project()
         body = self.parsed(shapes.Claim)
         give = assign.label_next if body["resume"] else assign.claim_next
-        made = give(actor=self.user, project=project, claim_key=body["claim_key"] or None)
+        with evened(project):
+            made = give(actor=self.user, project=project, claim_key=body["claim_key"] or None)
         row = fetch(self.user, ASSIGNMENTS.all(), pk=made.pk)
         return Response(shapes.Assignment(row).data, status=status.HTTP_201_CREATED)
 
@@ -161,7 +163,9 @@ class Submit(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Hand in. Every step needs a label and the outcome must be set: the refusal (`incomplete`) names
         what is missing."""
-        return self.again(label.submit(actor=self.user, assignment=self.assignment(pk)))
+        row = self.assignment(pk)
+        with evened(row.project):
+            return self.again(label.submit(actor=self.user, assignment=row))
 
 
 class Return(Mine):
@@ -171,9 +175,9 @@ class Return(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Give a trajectory back unfinished. The draft is kept; somebody else may claim it."""
         row = self.assignment(pk)
-        return self.again(
-            assign.return_assignment(actor=self.user, assignment=row, **self.parsed(shapes.Return))
-        )
+        body = self.parsed(shapes.Return)
+        with evened(row.project):
+            return self.again(assign.return_assignment(actor=self.user, assignment=row, **body))
 
 
 class Resume(Mine):
@@ -182,7 +186,9 @@ class Resume(Mine):
     @extend_schema(summary="Take an assignment up again", request=None, responses=shapes.Assignment)
     def post(self, request: Request, pk: int) -> Response:
         """Take up what was given back, draft included, if there is still a place."""
-        return self.again(assign.resume_assignment(actor=self.user, assignment=self.assignment(pk)))
+        row = self.assignment(pk)
+        with evened(row.project):
+            return self.again(assign.resume_assignment(actor=self.user, assignment=row))
 
 
 class Reopen(Mine):
@@ -192,7 +198,9 @@ class Reopen(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """Open one's own submission again, as long as no other annotator has submitted this trajectory
         (else 409, `too_late`)."""
-        return self.again(label.reopen(actor=self.user, assignment=self.assignment(pk)))
+        row = self.assignment(pk)
+        with evened(row.project):
+            return self.again(label.reopen(actor=self.user, assignment=row))
 
 
 class Marks(Mine):

@@ -282,7 +282,8 @@ class Labelled(View):
         """Raise Conflict to an admin who could still claim the trajectory, unless they say `reveal=true`."""
         if self.request.query_params.get("reveal") == "true":
             return
-        if noted_reads.costs_the_claim(actor=self.user, trajectory=row) and field_access(self.user, row).raw:
+        # in this order: for whoever may not see them it takes as long, whatever the trajectory's state
+        if field_access(self.user, row).raw and noted_reads.costs_the_claim(actor=self.user, trajectory=row):
             message = _(
                 "Once you have seen the labels, you can no longer claim this trajectory; add reveal=true to "
                 "see them."

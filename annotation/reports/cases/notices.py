@@ -26,6 +26,7 @@ WITH = (
     "remark__project",
     "remark__assignment__trajectory__subset",
     "remark__assignment__project",
+    "membership__project",
 )
 TOLD_BY = ("comment__author", "revision__assignment__annotator")
 """The author of what a notice tells of."""
@@ -33,7 +34,7 @@ TOLD_BY = ("comment__author", "revision__assignment__annotator")
 
 def notices(user: User) -> QuerySet[Notice]:
     """The newest first: of discussions that they still take part in, of their own claims in projects that
-    they are members of, of cases that they have, and of remarks to admins. `message_index`: of a comment or a
+    they are members of, of cases that they have, of remarks to admins, and about members. `message_index`: of a comment or a
     remark on a step, or of a change of mind about it."""
     projects = Membership.objects.filter(user=user).values("project")
     claims = Assignment.stored.filter(annotator=user, project__in=projects)
@@ -43,6 +44,7 @@ def notices(user: User) -> QuerySet[Notice]:
         | Q(assignment__in=claims.values("pk"))
         | Q(adjudication__in=cases.exclude(state=AdjudicationState.RELEASED).values("pk"))
         | Q(remark__in=visible(user, AdminRemark.objects.all()).values("pk"), remark__project__in=projects)
+        | Q(membership__in=visible(user, Membership.objects.filter(project__in=projects)).values("pk"))
     )
     rows = visible(user, Notice.objects.filter(seen)).annotate(
         message_index=Coalesce(

@@ -28,6 +28,7 @@ from annotation.models import (
     Suggestion,
     Trajectory,
     User,
+    in_use,
 )
 from annotation.policies import FieldAccess, require
 
@@ -76,7 +77,7 @@ def anonymised_order(trajectory: Trajectory) -> list[int]:
     The order is drawn for each task, seeded by project and task: the same for everybody and every time, and
     of no use for knowing a judge again in another task.
     """
-    known = Suggestion.objects.filter(trajectory__task=trajectory.task_id, trajectory__live=True)
+    known = Suggestion.objects.filter(in_use("trajectory__"), trajectory__task=trajectory.task_id)
     seed = f"judges of task {trajectory.task_id} in project {trajectory.project_id}"
     judges = set(known.order_by().values_list("judge", flat=True))
     return sorted(judges, key=lambda pk: sha256_hex(f"{seed}: {pk}".encode()))

@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Max, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, SecondReader
+from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, RecheckKind, SecondReader
 from annotation.models import Assignment, Exposure, Trajectory, User
 from annotation.policies.rechecks import not_closed
 
@@ -44,7 +44,8 @@ def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
     """A person's own work in each of these projects (ids). Two queries."""
     work_in = {project: OwnWork() for project in projects}
     lately = Count("pk", filter=Q(returned_at__gt=timezone.now() - NEWS))
-    live = Count("pk", filter=Q(trajectory__live=True))
+    # gold counts as what it is not to be told from
+    live = Count("pk", filter=Q(trajectory__live=True) | Q(recheck__kind=RecheckKind.GOLD))
     own = Assignment.stored.filter(annotator=user, project__in=work_in)
     for row in own.values("project", "state").annotate(n=Count("pk"), lately=lately, live=live).order_by():
         work = work_in[row["project"]]

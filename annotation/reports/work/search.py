@@ -38,6 +38,7 @@ from annotation.models import (
     Trajectory,
     TrajectoryContent,
     User,
+    in_use,
 )
 from annotation.policies import being_labelled, kept_from_lists, require, roles, visible
 from annotation.policies.rechecks import not_closed
@@ -90,7 +91,8 @@ def pattern_of(words: str) -> re.Pattern[str]:
 def search(
     *, actor: User, project: Project, words: str, kind: str = "", reasons: Mapping[str, str]
 ) -> list[Found]:
-    """The texts of a project in which words stand, by kind and in the order of the project.
+    """The texts of a project in which words stand, by kind and in the order of the import: that of the queue
+    would tell what came out of turn.
 
     `reasons`: the titles of reason codes as the person reads them. What is shown of others' judgements has to
     be noted (services/noted_reads.py, `found`). Whoever labels a trajectory finds of it only its texts and
@@ -118,7 +120,7 @@ def _pages(actor: User, project: Project) -> dict[int, Page]:
     held = roles(actor, project)
     pages: dict[int, Page] = {}
     if Role.ANNOTATOR in held:
-        own = _own(actor, project).filter(trajectory__live=True)
+        own = _own(actor, project).filter(in_use("trajectory__"))
         pages = {t: Page("workbench", pk) for t, pk in own.values_list("trajectory", "pk").order_by()}
     if Role.ADJUDICATOR in held:
         cases = visible(actor, Adjudication.objects.filter(project=project, adjudicator=actor))
@@ -152,10 +154,10 @@ def _steps(
     project: Project, pages: Mapping[int, Page], words: str, pattern: re.Pattern[str]
 ) -> Iterator[Found]:
     needles = [needle for word in words.split() if (needle := _needle(word))]
-    contents = TrajectoryContent.objects.filter(trajectory__project=project, trajectory__live=True)
+    contents = TrajectoryContent.objects.filter(in_use("trajectory__"), trajectory__project=project)
     if not any(page.name == "trajectory" for page in pages.values()):
         contents = contents.filter(trajectory__in=list(pages))
-    in_order = contents.order_by("trajectory__position", "pk").values_list("trajectory", "content")
+    in_order = contents.order_by("trajectory_id").values_list("trajectory", "content")
     for pk, stored in in_order.iterator(200):
         if pk not in pages:
             continue
@@ -222,14 +224,16 @@ Said = Iterator[tuple[int, int | None, bool, int | None, str]]
 def _labels(actor: User, project: Project, reasons: Mapping[str, str] | None) -> Said:
     """The notes of labels that the person may read, or the titles of their reasons."""
     mine = set(_own(actor, project).values_list("pk", flat=True))
-    of_project = Q(assignment__project=project, assignment__trajectory__live=True)
+    of_project = Q(assignment__project=project) & in_use("assignment__trajectory__")
     of_project &= ~Q(note="") if reasons is None else ~Q(reason="")
+    # of rechecks one's own alone
+    of_project &= Q(assignment__recheck__isnull=True) | Q(assignment__annotator=actor)
     columns = ("assignment__trajectory", "assignment", "assignment__annotator", "note", "reason")
-    of_steps = visible(actor, Label.objects.filter(of_project)).annotate(place=F("step__message_index"))
-    outcomes = visible(actor, OutcomeLabel.objects.filter(of_project))
+    of_steps = visible(actor, Label.stored.filter(of_project)).annotate(place=F("step__message_index"))
+    outcomes = visible(actor, OutcomeLabel.stored.filter(of_project))
     nowhere = outcomes.annotate(place=Value(None, IntegerField(null=True)))
     for rows in (of_steps, nowhere):
-        in_order = rows.order_by("assignment__trajectory__position", "pk")
+        in_order = rows.order_by("assignment__trajectory_id", "pk")
         for pk, turn, annotator, note, reason, place in in_order.values_list(*columns, "place"):
             own = annotator == actor.pk
             if not own or turn in mine:
@@ -242,12 +246,12 @@ def _comments(actor: User, project: Project) -> Said:
     of_project = {"discussion__project": project, "discussion__trajectory__live": True}
     comments = visible(actor, Comment.objects.filter(**of_project, retracted_at=None))
     columns = ("discussion__trajectory", "step__message_index", "author", "discussion", "text")
-    rows = comments.order_by("discussion__trajectory__position", "pk").values_list(*columns)
+    rows = comments.order_by("discussion__trajectory_id", "pk").values_list(*columns)
     of_project = {"assignment__project": project, "assignment__trajectory__live": True}
     changes = visible(actor, Revision.objects.filter(**of_project))
     talk = "assignment__trajectory__discussion"
     columns = ("assignment__trajectory", "step__message_index", "assignment__annotator", talk, "note")
-    changed = changes.order_by("assignment__trajectory__position", "pk").values_list(*columns)
+    changed = changes.order_by("assignment__trajectory_id", "pk").values_list(*columns)
     for pk, index, author, discussion, text in chain(rows, changed):
         yield pk, index, author == actor.pk, discussion, unescape(text)
 
@@ -259,7 +263,7 @@ def _decisions(actor: User, project: Project) -> Said:
     outcomes = visible(actor, OutcomeConsensus.objects.filter(**of_project))
     steps = of_steps.annotate(place=F("step__message_index"))
     for rows in (steps, outcomes.annotate(place=Value(None, IntegerField(null=True)))):
-        with_note = rows.exclude(note="").order_by("trajectory__position", "pk")
+        with_note = rows.exclude(note="").order_by("trajectory_id")
         for pk, by, note, place in with_note.values_list("trajectory", "resolved_by", "note", "place"):
             yield pk, place, by == actor.pk, None, unescape(note)
 
@@ -267,10 +271,10 @@ def _decisions(actor: User, project: Project) -> Said:
 def _remarks(actor: User, project: Project) -> Said:
     """Remarks to admins, and their answers."""
     mine = set(_own(actor, project).values_list("pk", flat=True))
-    of_project = {"project": project, "assignment__trajectory__live": True}
-    rows = visible(actor, AdminRemark.objects.filter(**of_project))
+    of_project = in_use("assignment__trajectory__")
+    rows = visible(actor, AdminRemark.objects.filter(of_project, project=project))
     columns = ("assignment__trajectory", "assignment", "assignment__annotator", "step__message_index")
-    in_order = rows.order_by("assignment__trajectory__position", "pk")
+    in_order = rows.order_by("assignment__trajectory_id", "pk")
     for pk, turn, annotator, place, *texts in in_order.values_list(*columns, "text", "answer"):
         own = annotator == actor.pk
         if not own or turn in mine:

@@ -30,6 +30,7 @@ from annotation.policies.rechecks import askable
 
 from .. import arms, claim_expiry, rechecks, training
 from ..shares import meetings
+from ..training import gold
 from .slots import guideline_in_force, take_slot
 
 CLAIM_TRIES = 50
@@ -142,10 +143,11 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     keep_limit(actor, project)
     # with the membership, so that nobody waits longer because there are rechecks
     waiting = askable(actor).filter(project=OuterRef("project")).values("pk")[:1]
+    newest = Assignment.stored.filter(annotator=actor, project=project).order_by("-pk").values("pk")[:1]
     kept = Reservation.objects.filter(project=OuterRef("project"), annotator=actor)
     crowd = CrowdPlace.objects.filter(link__project=OuterRef("project"), user=actor)
-    known = Membership.objects.annotate(
-        recheck=Subquery(waiting), assigned=Exists(kept), of_crowd=Exists(crowd)
+    known = Membership.objects.select_related("user").annotate(
+        recheck=Subquery(waiting), last=Subquery(newest), assigned=Exists(kept), of_crowd=Exists(crowd)
     )
     membership = known.get(project=project, user=actor)
     if getattr(membership, "of_crowd", False):
@@ -156,9 +158,10 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
         return _begin(actor, project, taken.trajectory_id, claim_key, recheck=taken)
     recheck: int | None = getattr(membership, "recheck", None)
     assigned: bool = getattr(membership, "assigned", False)
+    drawn = gold.drawn(membership, project, getattr(membership, "last", None))
     # whatever comes of it, so that a recheck takes no less time
     ranked, first = _evenly(actor, project, membership.claim_cursor)
-    if recheck is not None and not membership.recheck_gap:
+    if recheck is not None and drawn is None and not membership.recheck_gap:
         return _assign_recheck(actor, project, recheck, claim_key)
     try:
         passed = 0  # what was assigned may stand anywhere: what is before it has not been looked at
@@ -172,6 +175,10 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
         if recheck is None:
             raise
         return _assign_recheck(actor, project, recheck, claim_key)
+    if drawn is not None:
+        # in place of what was chosen: where nothing is left, gold would be told by being the last
+        given = gold.give(user=actor, project=project, trajectory=drawn, now=timezone.now())
+        return _begin(actor, project, drawn, claim_key, recheck=given)
     assignment = _assign(actor, project, chosen, claim_key, assigned=assigned)
     moved = Membership.objects.filter(Q(claim_cursor__lt=passed) | Q(recheck_gap__gt=0), pk=membership.pk)
     moved.update(
@@ -203,6 +210,7 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
     hold as many as they may.
     """
     require(claim_expiry.hold(actor), "claim", trajectory.project)
+    training.refuse_paused(Membership.objects.filter(project=trajectory.project_id, user=actor).first())
     keep_limit(actor, trajectory.project)
     keep_place(actor, trajectory.project, timezone.now())
     chosen = _claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk).first()

@@ -12,6 +12,7 @@ from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, ExpiryReason
 from annotation.models import (
     Assignment,
+    Membership,
     Project,
     Trajectory,
     User,
@@ -23,6 +24,7 @@ from .. import audit, claim_expiry, rechecks
 from ..chosen import Outcome
 from ..cursors import lower_cursors
 from ..shares import meetings
+from ..training import refuse_paused
 from ..transitions import advance
 from .claiming import has_seen_labels, keep_limit
 from .slots import take_slot
@@ -95,19 +97,20 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
     """Take up a returned trajectory again, draft included, if a slot is still free.
 
     Raises Denied to whoever has seen others' labels of it meanwhile (an admin may have), Conflict (code
-    "claim_limit") to whoever holds as many as they may, StaleState when no slot is free, or when it was
+    "claim_limit") to whoever holds as many as they may, and "paused" to whoever is, StaleState when no slot is free, or when it was
     replaced.
     """
     require(claim_expiry.hold(actor), "label", assignment)
     current = Assignment.stored.select_for_update(no_key=True).filter(pk=assignment.pk).first()
     if current is None:
         raise NotFound(translatable("There is no such assignment."))
-    if not current.trajectory.live:
+    if not current.trajectory.in_use:
         raise StaleState(REPLACED, code="replaced")
     if has_seen_labels(actor, current.trajectory):
         raise Denied(translatable("You have seen other people's labels of this trajectory."), code="exposed")
     keep_limit(actor, current.project)
     keep_place(actor, current.project, timezone.now())
+    refuse_paused(Membership.objects.filter(project=current.project_id, user=actor).first())
     slot = None
     if current.recheck_id is not None:
         rechecks.take(recheck=current.recheck_id, user=actor, dealt=False)

@@ -6,6 +6,8 @@ import secrets
 from django.db import transaction
 from django.db.models import Max, Min
 
+from annotation.core.errors import Conflict
+from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
 from annotation.models import Step, Subset, Task, Trajectory, TrajectoryContent
 
@@ -13,6 +15,11 @@ from ..bulk import draw_ids
 
 NEAR = 500
 """An id is looked for so far on either side of that of a neighbour."""
+TRIES = 20
+NO_ROOM = translatable(
+    "No number between those of the subset’s trajectories is free any more: an import leaves room for gold "
+    "of a tenth of what it brings."
+)
 
 
 @transaction.atomic
@@ -21,7 +28,8 @@ def copy_into(original: Trajectory, subset: Subset) -> Trajectory:
     for services that asked permission. It comes with its project.
 
     Its id is a free one near that of a live trajectory of the subset drawn by chance, where there is one.
-    Raises IntegrityError when the subset has a training trajectory of that record id already.
+    Raises IntegrityError when the subset has a training trajectory of that record id already, Conflict (code
+    "no_room") when no id is free.
     """
     project = original.project
     task, _made = Task.objects.get_or_create(
@@ -66,15 +74,19 @@ def copy_into(original: Trajectory, subset: Subset) -> Trajectory:
 
 
 def _id_among(subset: Subset) -> int:
-    """A free id among those of a subset's live trajectories; without one near, the next there is."""
+    """A free id near that of a live trajectory of the subset drawn by chance; without a live one, the next
+    there is. Raises Conflict (code "no_room") when there is none."""
     live = Trajectory.objects.filter(subset=subset, live=True)
     ends = live.aggregate(first=Min("pk"), last=Max("pk"))
-    if ends["first"] is not None:
-        chance = secrets.SystemRandom()
+    if ends["first"] is None:
+        return draw_ids(Trajectory, 1)[0]
+    chance = secrets.SystemRandom()
+    for _try in range(TRIES):
         at = live.filter(pk__gte=chance.randint(ends["first"], ends["last"])).order_by("pk")
         near = at.values_list("pk", flat=True)[0]
         first, last = max(ends["first"], near - NEAR), min(ends["last"], near + NEAR)
         taken = set(Trajectory.objects.filter(pk__range=(first, last)).values_list("pk", flat=True))
         if free := [pk for pk in range(first, last) if pk not in taken]:
             return chance.choice(free)
-    return draw_ids(Trajectory, 1)[0]
+    # an id after all others would tell it from its neighbours
+    raise Conflict(NO_ROOM, code="no_room")

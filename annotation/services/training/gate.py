@@ -18,6 +18,11 @@ def gate(membership: Membership, project: Project) -> int | None:
 
     Raises Conflict: code "paused" to whoever is paused.
     """
-    if membership.paused_at is not None:
-        raise Conflict(PAUSED, code="paused")
+    refuse_paused(membership)
     return turns.waiting(membership)
+
+
+def refuse_paused(membership: Membership | None) -> None:
+    """Raises Conflict (code "paused") for somebody who is paused."""
+    if membership is not None and membership.paused_at is not None:
+        raise Conflict(PAUSED, code="paused")

@@ -46,12 +46,14 @@ NOTICE_SENTENCES: Final = {
     NoticeKind.CLAIM_WARNED: gettext_lazy("A claim of yours ends soon unless you work on it."),
     NoticeKind.CLAIM_ENDED: gettext_lazy("A claim of yours has ended; its draft is kept."),
     NoticeKind.CASE_GIVEN: gettext_lazy("A case was assigned to you."),
-    NoticeKind.LOOK_AGAIN: gettext_lazy(
-        "The guidelines changed: you are asked to look at a trajectory of yours again."
-    ),
+    NoticeKind.LOOK_AGAIN: gettext_lazy("You are asked to look at a trajectory of yours again."),
     NoticeKind.REMARK: gettext_lazy("An annotator asks an admin to look at a trajectory."),
     NoticeKind.CORRECTED: gettext_lazy("An audit corrected labels of a trajectory of yours."),
     NoticeKind.ANSWERED: gettext_lazy("An admin has answered your remark."),
+    NoticeKind.PAUSED: gettext_lazy("An annotator is paused: too much of their gold is not as in the key."),
+    NoticeKind.RESUMED: gettext_lazy("You are given trajectories to label again."),
+    NoticeKind.PILOT_BEGUN: gettext_lazy("A pilot has begun: everybody labels the same few trajectories."),
+    NoticeKind.PILOT_ENDED: gettext_lazy("The pilot has ended, and the queue is open."),
 }
 
 
@@ -152,6 +154,9 @@ def _target(row: Notice) -> str:
         return reverse("frontend:adjudication", args=[row.adjudication_id])
     if row.remark is not None and row.remark.assignment.annotator_id != row.user_id:
         return reverse("frontend:remark", args=[row.remark.pk])
+    if row.membership is not None:
+        own = row.membership.user_id == row.user_id
+        return reverse("frontend:work" if own else "frontend:members", args=[row.membership.project.slug])
     claim = row.remark.assignment if row.remark is not None else row.assignment
     assert claim is not None
     if row.remark is not None and claim.state == AssignmentState.SUBMITTED and not closed(claim):

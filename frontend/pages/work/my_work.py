@@ -28,6 +28,7 @@ from annotation.reports.quality import look_again
 from annotation.reports.work.crowd import own_progress
 from annotation.reports.work.my_progress import OwnWork, own_work, with_progress
 from annotation.services import assign, label
+from annotation.services.even_time import evened
 from frontend.pages.shared.columns import subset_column
 from frontend.pages.shared.common import ProjectPage, open_project, page_of, person
 from frontend.pages.shared.list_page import Empty, Filter, ListPage, Tabs, act, ordered, show
@@ -100,7 +101,7 @@ def _columns(request: HttpRequest, tab: str) -> list[Column]:
         if tab == "open":
             return cells.button(_("Continue"), at("workbench", row.pk), of)
         if tab == "returned":
-            if not row.trajectory.live:
+            if not row.trajectory.in_use:
                 return ""
             return act(request, _("Resume"), at("resume", row.pk), of=of)
         again = act(request, _("Reopen"), at("assignment-reopen", row.pk), of=of) if row.reopenable else ""
@@ -200,7 +201,8 @@ def claim(request: HttpRequest, slug: str) -> HttpResponse:
     key = request.POST.get("claim_key", "")[:64] or None
     give = assign.claim_next if "another" in request.POST else assign.label_next
     try:
-        assignment = give(actor=opened.user, project=opened.project, claim_key=key)
+        with evened(opened.project):
+            assignment = give(actor=opened.user, project=opened.project, claim_key=key)
     except Conflict as error:
         if error.code not in ("nothing_left", "claim_limit", "place_over", "place_done"):
             raise
@@ -217,7 +219,8 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
     assignment = get_object_or_404(found, pk=pk)
     page_of(request, assignment.project, "claim")
     try:
-        assign.resume_assignment(actor=user, assignment=assignment)
+        with evened(assignment.project):
+            assign.resume_assignment(actor=user, assignment=assignment)
     except (Conflict, Denied) as error:
         return _back(request, assignment, error, "returned")
     return redirect("frontend:workbench", assignment.pk)
@@ -231,7 +234,8 @@ def reopen(request: HttpRequest, pk: int) -> HttpResponse:
     assignment = get_object_or_404(found, pk=pk)
     page_of(request, assignment.project, "label")
     try:
-        label.reopen(actor=user, assignment=assignment)
+        with evened(assignment.project):
+            label.reopen(actor=user, assignment=assignment)
     except (Conflict, Denied) as error:
         return _back(request, assignment, error, "submitted")
     return redirect("frontend:workbench", assignment.pk)

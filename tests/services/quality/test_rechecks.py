@@ -253,6 +253,7 @@ def test_a_recheck_that_is_given_back_goes_to_another_and_is_lost_to_the_first(
     people.make_member(third.project, dora, "annotator")
     claimed = people.claim(third.cleo, third.project)
     assign.return_assignment(actor=third.cleo, assignment=claimed, reason="Later.")
+    rechecks.sweep()
 
     people.claim(dora, third.project)
 

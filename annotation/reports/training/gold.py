@@ -1,0 +1,112 @@
+"""How annotators label gold: running accuracy of each, and the items that there are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from annotation.core.training.accuracy import Accuracy, GoldMark, accuracy
+from annotation.core.training.record_shapes import unlike
+from annotation.core.vocabulary import AssignmentState, RecheckKind
+from annotation.models import Assignment, Membership, Project, Trajectory, User
+from annotation.policies import Actor, require
+from annotation.policies.gold import gold_items
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorGold:
+    """One annotator: `given` gold trajectories were ever dealt to them, `submitted` of these are in;
+    `accuracy` is over those that are held against their key since `membership.gold_since`. `last_good` is
+    when they submitted the last one on which they reached the bound; None: none."""
+
+    membership: Membership
+    given: int
+    submitted: int
+    accuracy: Accuracy
+    last_good: datetime | None
+
+    @property
+    def person(self) -> User:
+        """Whose it is."""
+        return self.membership.user
+
+
+def running_accuracy(membership: Membership) -> Accuracy:
+    """The accuracy of a member since they were last resumed. One query."""
+    rows = Assignment.stored.filter(
+        project=membership.project_id,
+        annotator=membership.user_id,
+        recheck__kind=RecheckKind.GOLD.value,
+        recheck__agreed__isnull=False,
+        state=AssignmentState.SUBMITTED,
+    )
+    if membership.gold_since is not None:
+        rows = rows.filter(submitted_at__gt=membership.gold_since)
+    marks = rows.order_by("submitted_at", "pk").values_list("recheck__keyed", "recheck__agreed")
+    return accuracy([GoldMark(keyed, agreed) for keyed, agreed in marks])
+
+
+def annotators_on_gold(*, actor: Actor, project: Project) -> list[AnnotatorGold]:
+    """All annotators of a project, by username. For admins. Two queries and that of the permission."""
+    require(actor, "training.view", project)
+    members = list(
+        Membership.objects.filter(project=project, is_annotator=True)
+        .select_related("user")
+        .order_by("user__username")
+    )
+    turns: dict[int, list[tuple[str, datetime | None, int | None, int | None]]] = defaultdict(list)
+    rows = Assignment.stored.filter(project=project, recheck__kind=RecheckKind.GOLD.value)
+    columns = ("state", "submitted_at", "recheck__keyed", "recheck__agreed")
+    for annotator, *turn in rows.order_by("submitted_at", "pk").values_list("annotator", *columns):
+        turns[annotator].append(tuple(turn))  # type: ignore[arg-type]
+    return [_of(member, turns[member.user_id], project.gold_bound / 100) for member in members]
+
+
+def _of(
+    member: Membership, turns: Iterable[tuple[str, datetime | None, int | None, int | None]], bound: float
+) -> AnnotatorGold:
+    given = submitted = 0
+    marks, last_good = [], None
+    for state, at, keyed, agreed in turns:
+        given += 1
+        if state != AssignmentState.SUBMITTED or at is None:
+            continue
+        submitted += 1
+        if keyed is None or agreed is None:
+            continue
+        mark = GoldMark(keyed, agreed)
+        if mark.share >= bound:
+            last_good = at
+        if member.gold_since is None or at > member.gold_since:
+            marks.append(mark)
+    return AnnotatorGold(member, given, submitted, accuracy(marks), last_good)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldInSubset:
+    """The gold of a subset: `dealt` items can be given to somebody, `ended` cannot any more; `unlike` are
+    record ids that do not look like those of the subset."""
+
+    name: str
+    dealt: int
+    ended: int
+    unlike: tuple[str, ...]
+
+
+def gold_in_subsets(*, actor: Actor, project: Project) -> list[GoldInSubset]:
+    """The subsets with gold, by name. For admins. Two queries, one more for each subset, and that of the
+    permission."""
+    require(actor, "training.view", project)
+    items: dict[tuple[int, str], list[tuple[str, int]]] = defaultdict(list)
+    columns = ("subset", "subset__name", "record_id", "free_slots")
+    for subset, name, record, places in gold_items(project).order_by("record_id").values_list(*columns):
+        items[subset, name].append((record, places))
+    found = []
+    for (subset, name), rows in sorted(items.items(), key=lambda item: item[0][1]):
+        live = Trajectory.objects.filter(subset=subset, live=True).order_by()
+        beside = list(live.values_list("record_id", flat=True))
+        dealt = [record for record, places in rows if places]
+        found.append(GoldInSubset(name, len(dealt), len(rows) - len(dealt), tuple(unlike(dealt, beside))))
+    return found

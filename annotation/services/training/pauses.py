@@ -1,0 +1,163 @@
+"""Hold gold against its key, and pause people whose labels are too often unlike it (docs/training.md).
+
+Both is done by `sweep`, in the background and a few submissions later: nothing that an annotator sends takes
+longer because it was gold, or is answered by a pause.
+"""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Count, IntegerField, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotation.core.errors import StaleState
+from annotation.core.i18n import translatable
+from annotation.core.rechecks import sampling
+from annotation.core.training.marks import compare
+from annotation.core.vocabulary import AssignmentState, NoticeKind, PauseReason, RecheckKind, RecheckState
+from annotation.models import (
+    Assignment,
+    Label,
+    Membership,
+    OutcomeLabel,
+    Recheck,
+)
+from annotation.policies import OPERATOR, Actor, require
+from annotation.policies.training import key_rows
+from annotation.reports.training.gold import running_accuracy
+
+from .. import audit, notices
+
+MARKED_AT_ONCE = 200
+NO_STEP = Value(None, IntegerField(null=True))
+LATER = 4
+"""Gold is held against its key after 1 to so many further submissions of its annotator, by chance."""
+AT_THE_LATEST = timedelta(hours=24)
+
+
+def sweep(*, now: datetime | None = None) -> int:
+    """Every worker calls this now and then: mark gold that is due, and pause whom it puts below the bound.
+    Returns how much gold was marked."""
+    now = now or timezone.now()
+    done = Assignment.stored.filter(recheck=OuterRef("pk"), state=AssignmentState.SUBMITTED).order_by()
+    since = Assignment.stored.filter(
+        annotator=OuterRef("annotator"),
+        project=OuterRef("project"),
+        state=AssignmentState.SUBMITTED,
+        submitted_at__gt=OuterRef("at"),
+    ).order_by()
+    later = since.values("project").annotate(n=Count("pk")).values("n")
+    unmarked = (
+        Recheck.objects.filter(
+            kind=RecheckKind.GOLD.value, state=RecheckState.DONE.value, agreed__isnull=True
+        )
+        .annotate(at=Subquery(done.values("submitted_at")[:1]))
+        .annotate(later=Coalesce(Subquery(later), 0))
+        .filter(Q(later__gt=0) | Q(at__lt=now - AT_THE_LATEST))
+        .select_related("project", "trajectory")
+        .order_by("pk")
+    )
+    touched: set[tuple[int, int]] = set()
+    marked = 0
+    for turn in unmarked[:MARKED_AT_ONCE]:
+        wait = 1 + int(sampling.fraction(turn.project.recheck_seed, "marked", turn.pk) * LATER)
+        if turn.later < wait and turn.at >= now - AT_THE_LATEST:
+            continue
+        marked += _mark(turn)
+        touched.add((turn.project_id, turn.annotator_id or 0))
+    for project, annotator in sorted(touched):
+        _pause_below(project, annotator, now)
+    return marked
+
+
+def _mark(turn: Recheck) -> int:
+    """Hold a gold turn against its key; 1, or 0 where it is being labelled again or its key is gone."""
+    key = dict(key_rows(turn.trajectory).order_by().values_list("step__message_index", "value"))
+    if not key:
+        return 0
+    of_it = {"assignment__recheck": turn, "value__isnull": False}
+    labels: dict[int | None, int] = dict(
+        Label.stored.filter(**of_it).order_by().values_list("step__message_index", "value")
+    )
+    labels |= dict(OutcomeLabel.stored.filter(**of_it).annotate(of=NO_STEP).values_list("of", "value"))
+    found = compare(labels, key)
+    rows = Recheck.objects.filter(pk=turn.pk, state=RecheckState.DONE, agreed__isnull=True)
+    return rows.update(keyed=found.labels, agreed=found.agreed)
+
+
+@transaction.atomic
+def _pause_below(project: int, annotator: int, now: datetime) -> None:
+    """Pause a member whose whole interval lies below the project's bound; once, whoever looks meanwhile."""
+    rows = Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project", "user")
+    membership = rows.filter(project=project, user=annotator, paused_at__isnull=True).first()
+    if membership is None:
+        return
+    found = running_accuracy(membership)
+    if found.below(membership.project.gold_bound / 100):
+        _pause(OPERATOR, membership, PauseReason.GOLD, now)
+
+
+@transaction.atomic
+def pause(*, actor: Actor, membership: Membership) -> Membership:
+    """Give a member nothing new until somebody resumes them; what they have begun they can finish.
+
+    Raises StaleState when they are paused already.
+    """
+    require(actor, "members.change", membership)
+    current = _held(membership)
+    if current.paused_at is not None:
+        raise StaleState(translatable("They are paused already."), code="paused")
+    _pause(actor, current, PauseReason.ADMIN, timezone.now())
+    return current
+
+
+@transaction.atomic
+def resume(*, actor: Actor, membership: Membership) -> Membership:
+    """Give a paused member work again. Their accuracy is counted anew, from the gold that they submit from
+    now on. Raises StaleState when they are not paused."""
+    require(actor, "members.change", membership)
+    current = _held(membership)
+    if current.paused_at is None:
+        raise StaleState(translatable("They are not paused."), code="not_paused")
+    now = timezone.now()
+    current.paused_at, current.pause_reason, current.gold_since = None, "", now
+    current.save(update_fields=["paused_at", "pause_reason", "gold_since"])
+    notices.tell_one(user=current.user_id, kind=NoticeKind.RESUMED, now=now, membership=current)
+    audit.record(
+        actor=actor,
+        verb="member.resume",
+        project=current.project,
+        obj=current,
+        username=current.user.username,
+    )
+    return current
+
+
+def _held(membership: Membership) -> Membership:
+    rows = Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project", "user")
+    return rows.get(pk=membership.pk)
+
+
+def _pause(actor: Actor, membership: Membership, reason: PauseReason, now: datetime) -> None:
+    membership.paused_at, membership.pause_reason = now, reason.value
+    membership.save(update_fields=["paused_at", "pause_reason"])
+    admins = Membership.objects.filter(
+        project=membership.project_id, is_admin=True, user__is_active=True
+    ).exclude(user=membership.user_id)
+    if reason is PauseReason.GOLD:
+        for admin in admins.order_by("user").values_list("user", flat=True):
+            notices.tell_one(user=admin, kind=NoticeKind.PAUSED, now=now, membership=membership)
+    audit.record(
+        actor=actor,
+        verb="member.pause",
+        project=membership.project,
+        obj=membership,
+        username=membership.user.username,
+        reason=reason.value,
+    )
+
+
+def forget_mark(turn: int) -> None:
+    """Gold that is labelled again is marked anew once it is submitted."""
+    Recheck.objects.filter(pk=turn, agreed__isnull=False).update(keyed=None, agreed=None)

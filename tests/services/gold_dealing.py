@@ -1,0 +1,79 @@
+"""Ways to bring a project to where annotators are dealt gold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from unittest.mock import patch
+
+from annotation.core.vocabulary import RecheckKind
+from annotation.models import Assignment, Project, Subset, Trajectory, User
+from annotation.policies import OPERATOR
+from annotation.services import assign, bulk, label, projects, training
+from tests import people
+from tests.people import Cast
+
+KEY = [1, -1]
+"""The key of every gold item's two steps."""
+
+
+def keyed_records(queries: Iterable[int], **changes: Any) -> list[dict[str, Any]]:
+    """Records that bring their key: right, wrong, and wrong as a whole."""
+    key = {"step_labels": {"2": KEY[0], "4": KEY[1]}, "final_label": KEY[1]}
+    return [people.make_record(query, **key, **changes) for query in queries]
+
+
+def keyed(
+    project: Project, records: Iterable[Mapping[str, Any]], *, subset: str = "keys"
+) -> list[Trajectory]:
+    """These records as training items."""
+    people.import_records(project, records, subset=subset)
+    keys = Subset.objects.get(project=project, name=subset)
+    training.mark_training(actor=OPERATOR, subset=keys)
+    rows = Trajectory.objects.filter(subset=keys, training=True)
+    return list(rows.select_related("subset", "copy_of", "project", "task"))
+
+
+def import_queue(project: Project, records: int, *, subset: str = "tiny", first: int = 100) -> None:
+    """So many records to be labelled."""
+    made = [people.make_record(query) for query in range(first, first + records)]
+    people.import_records(project, made, subset=subset)
+
+
+def golden(cast: Cast, *, records: int = 30, gold: int = 10, percent: int = 30) -> list[Trajectory]:
+    """A queue of so many trajectories, with gold among what is claimed of it; the gold. Between the ids of
+    the queue there is more room than in the product, where gold is fewer."""
+    with patch.object(bulk, "SPARE", 1):
+        import_queue(cast.project, records)
+    items = keyed(cast.project, keyed_records(range(500, 500 + gold)))
+    subset = Subset.objects.get(project=cast.project, name="tiny")
+    made = training.make_gold(actor=cast.admin, project=cast.project, trajectories=items, subset=subset)
+    assert not made.refused
+    gold_is_dealt(cast.project, percent)
+    return made.done
+
+
+def gold_is_dealt(project: Project, percent: int) -> None:
+    """The project's setting, and a seed that deals alike in every run."""
+    projects.update_project(actor=OPERATOR, project=project, values={"gold_percent": percent})
+    Project.objects.filter(pk=project.pk).update(recheck_seed=11)
+    project.refresh_from_db()
+
+
+def is_gold(assignment: Assignment) -> bool:
+    """Whether somebody was dealt gold."""
+    return assignment.recheck is not None and assignment.recheck.kind == RecheckKind.GOLD
+
+
+def until_gold(user: User, project: Project) -> Assignment:
+    """Claim until it is gold; what came before stays open."""
+    while not is_gold(claimed := assign.claim_next(actor=user, project=project)):
+        pass
+    return claimed
+
+
+def label_as(claimed: Assignment, *, right: bool = True) -> Assignment:
+    """Label a claim as in the key of all gold, or none of it so, and submit it."""
+    values = KEY if right else [-value for value in KEY]
+    people.label_all(claimed, values, outcome=values[-1])
+    return label.submit(actor=claimed.annotator, assignment=claimed)

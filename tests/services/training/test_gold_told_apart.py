@@ -1,0 +1,106 @@
+"""Gold and rechecks cannot be told from what is labelled for a release, by anything that their annotator is
+sent before, during and after labelling them. `python -m bench --only gold` does the same with a thousand, and
+with times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rest_framework.response import Response
+
+from annotation.core.rechecks import sampling
+from annotation.models import Assignment, Project, Trajectory
+from annotation.services import bulk, even_time
+from annotation.services.training import copies
+from api.views import assignments as views
+from tests.fixtures.queue import drawn
+from tests.people import Cast
+from tests.services.gold_dealing import golden
+from tests.services.long_writes import import_labels
+from tests.services.rechecking import audit_everything
+from tests.told_apart import Recorder, Turn, features, odd_ones, surprise, verdict
+
+pytestmark = pytest.mark.slow
+
+QUEUE, RESOLVED, HALF, GOLD, SERVED = 80, 10, 18, 14, 36
+CHANCE, CHANCE_OF_MANY = 4, 5
+"""Standard deviations that a classifier, or the best of some hundred numbers, stays below by chance."""
+
+
+def served(cast: Cast, patch: pytest.MonkeyPatch, *, whole: bool = True) -> list[Turn]:
+    """What cleo is given, and all that she is sent of it: between trajectories of the queue, of which ann has
+    labelled some, gold, and what ann and ben had labelled alike. Without the first and the last, which have
+    no other before or after them. `whole`: not only until it is labelled."""
+    patch.setattr(sampling, "place", drawn)
+    patch.setattr(even_time, "TICK", 0.0001)
+    golden(cast, records=QUEUE, gold=GOLD, percent=30)
+    Project.objects.filter(pk=cast.project.pk).update(claim_limit=100)
+    queue = list(Trajectory.objects.filter(project=cast.project, live=True).order_by("position"))
+    for who in ("ann", "ben"):
+        import_labels(cast, queue[:RESOLVED], who)
+    audit_everything(cast.project)
+    import_labels(cast, queue[RESOLVED : RESOLVED + 2 * HALF : 2], "ann")
+    recorder = Recorder(cast.cleo, cast.project)
+    turns = []
+    for _ in range(SERVED):
+        turn = recorder.claim()
+        recorder.open(turn)
+        recorder.work(turn)
+        if whole:
+            recorder.pages(turn)
+        turns.append(turn)
+    if whole:
+        recorder.lists(turns)
+    hidden = dict(Assignment.stored.filter(annotator=cast.cleo).values_list("pk", "recheck"))
+    for turn in turns:
+        turn.hidden = hidden[turn.assignment] is not None
+    return turns[1:-1]
+
+
+def of(turns: list[Turn]) -> np.ndarray:
+    """Which of them were gold or rechecks: enough of both."""
+    hidden = np.array([turn.hidden for turn in turns])
+    assert 8 < hidden.sum() < len(hidden) - 8
+    return hidden
+
+
+def test_nothing_that_is_sent_tells_gold_or_rechecks(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = served(cast, monkeypatch)
+    hidden = of(turns)
+
+    assert odd_ones(turns, least=8) == []
+    found = verdict(features(turns, timed=False), hidden)
+    assert found.by_chance and found.surprise < CHANCE and found.loudest < CHANCE_OF_MANY, found
+
+
+def test_ids_at_the_end_a_missing_field_and_a_header_are_found(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet, again = views.sheet, views.Mine.again
+
+    def without_a_field(bench: Any, part: range) -> dict[str, Any]:
+        told = sheet(bench, part)
+        if bench.assignment.recheck_id is not None:
+            del told["guideline_version"]
+        return told
+
+    def with_a_header(self: Any, row: Assignment) -> Response:
+        answer = again(self, row)
+        if row.recheck_id is not None:
+            answer["X-Kind"] = "recheck"
+        return answer
+
+    monkeypatch.setattr(views, "sheet", without_a_field)
+    monkeypatch.setattr(views.Mine, "again", with_a_header)
+    monkeypatch.setattr(copies, "_id_among", lambda subset: bulk.draw_ids(Trajectory, 1)[0])
+    turns = served(cast, monkeypatch, whole=False)
+    hidden = of(turns)
+
+    told = {shape for shapes in odd_ones(turns) for shape, _hidden in shapes}
+    assert any("X-Kind" in shape for shape in told)
+    assert {"guideline_version" in shape for shape in told if '"open":true' in shape} == {True, False}
+    gold = np.array([turn.trajectory for turn in turns], dtype=np.float64)
+    assert surprise(gold, hidden) > CHANCE - 1
+    assert not verdict(features(turns, timed=False), hidden).by_chance
