@@ -34,8 +34,8 @@ TOLD_BY = ("comment__author", "revision__assignment__annotator")
 
 def notices(user: User) -> QuerySet[Notice]:
     """The newest first: of discussions that they still take part in, of their own claims in projects that
-    they are members of, of cases that they have, of remarks to admins, and about members. `message_index`: of a comment or a
-    remark on a step, or of a change of mind about it."""
+    they are members of, of cases that they have, of remarks to admins, and about members. `message_index`: of
+    a comment or a remark on a step, or of a change of mind about it."""
     projects = Membership.objects.filter(user=user).values("project")
     claims = Assignment.stored.filter(annotator=user, project__in=projects)
     cases = Adjudication.objects.filter(adjudicator=user, project__in=projects)

@@ -97,8 +97,8 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
     """Take up a returned trajectory again, draft included, if a slot is still free.
 
     Raises Denied to whoever has seen others' labels of it meanwhile (an admin may have), Conflict (code
-    "claim_limit") to whoever holds as many as they may, and "paused" to whoever is, StaleState when no slot is free, or when it was
-    replaced.
+    "claim_limit") to whoever holds as many as they may, and "paused" to whoever is, StaleState when no slot
+    is free, or when it was replaced.
     """
     require(claim_expiry.hold(actor), "label", assignment)
     current = Assignment.stored.select_for_update(no_key=True).filter(pk=assignment.pk).first()
