@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.db.models.functions import Coalesce
 from annotation import models as m
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AssignmentState, CrowdState, RecheckKind
+from annotation.core.vocabulary import AssignmentState, AttemptState, CrowdState, RecheckKind
 
 NOT_COUNTED = (RecheckKind.TUTORIAL, RecheckKind.TEST)
 """What is labelled to learn and to be tested is none of the trajectories to submit."""
@@ -41,6 +42,21 @@ def with_work(places: QuerySet[m.CrowdPlace]) -> QuerySet[m.CrowdPlace]:
     return places.annotate(
         done=Coalesce(Subquery(submitted.values("n"), output_field=IntegerField()), 0),
         active_ms=Coalesce(Subquery(active.values("n"), output_field=IntegerField()), 0),
+    )
+
+
+def screened_out(user: m.User, project: m.Project) -> bool:
+    """Whether tests leave somebody nothing to label in a project: each subset asks for one of which all their
+    attempts have failed. Two queries."""
+    labelled = m.Subset.objects.filter(project=project, training=False).order_by()
+    asked = dict(labelled.values_list("required_test", "required_test__attempts"))
+    if not asked or None in asked:
+        return False
+    attempts = m.TestAttempt.objects.filter(test__in=asked, annotator=user).order_by()
+    ended = Counter(attempts.values_list("test", "state"))
+    return all(
+        ended[test, AttemptState.FAILED.value] >= most and not ended[test, AttemptState.PASSED.value]
+        for test, most in asked.items()
     )
 
 

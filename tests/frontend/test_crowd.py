@@ -83,6 +83,7 @@ def test_place_is_returned_on_its_page(cast, at, link):
     assert "OUT17" in client.post(own, {"return": "1"}, follow=True).content.decode()
     assert client.post(own, {"return": "1"}).status_code in (403, 409)
     assert client.get(at("project", "bench")).status_code == 404
+    assert client.get(at("home")).headers["Location"] == own
 
 
 def test_arrival_says_in_a_sentence_why_it_is_refused(browse, cast, at, link):

@@ -43,6 +43,15 @@ def progress_of(place: CrowdPlace) -> PlaceProgress:
     return PlaceProgress(place, submitted_at(place), place.link.trajectories, place.expires_at)
 
 
+def ended_place(user: User) -> CrowdPlace | None:
+    """The last place of somebody of a crowd, if it has ended: all that they still have here may be its code.
+    None for everybody else, at no query."""
+    if user.has_usable_password():
+        return None
+    place = CrowdPlace.objects.filter(user=user).order_by("-pk").first()
+    return None if place is None or place.state == CrowdState.ACTIVE else place
+
+
 def crowd_links(*, actor: Actor, project: Project) -> QuerySet[CrowdLink]:
     """The links of a project, the newest first, with `active` and `completed` places. One query."""
     require(actor, "members.change", project)

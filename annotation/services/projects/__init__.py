@@ -7,7 +7,6 @@ from .crowd_places import (
     enter,
     finish_place,
     return_place,
-    screen_out,
     sweep_places,
     way_back,
 )
@@ -63,7 +62,6 @@ __all__ = [
     "renew_invitation",
     "return_place",
     "revoke_invitation",
-    "screen_out",
     "set_qualifications",
     "set_roles",
     "settings_from",

@@ -16,11 +16,11 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import CrowdState, ExpiryReason
-from annotation.models import Assignment, CrowdLink, CrowdPlace, Membership, Project, User
+from annotation.core.vocabulary import AttemptState, CrowdState, ExpiryReason
+from annotation.models import Assignment, CrowdLink, CrowdPlace, Membership, TestAttempt, User
 from annotation.models.people.crowd import MAX_OUTSIDE_ID
 from annotation.policies import OPERATOR, Actor, require
-from annotation.policies.crowd import submitted_at
+from annotation.policies.crowd import screened_out, submitted_at
 
 from .. import accounts, audit, claim_expiry
 from ..transitions import advance
@@ -74,7 +74,7 @@ def enter(
     now = now or timezone.now()
     place = arrival(link=link, outside_id=outside_id, user=user) or _enter(link, outside_id, user, now)
     if place.state == CrowdState.ACTIVE and place.expires_at <= now:
-        _time_out(place.pk, now)
+        _end_if_due(place.pk, now)
         place.refresh_from_db()
     return place
 
@@ -231,40 +231,40 @@ def return_place(*, actor: User, place: CrowdPlace, now: datetime | None = None)
     return _end(actor, place, state, now or timezone.now())
 
 
-@transaction.atomic
-def screen_out(
-    *, actor: Actor, user: User, project: Project, now: datetime | None = None
-) -> CrowdPlace | None:
-    """End the place of somebody who cannot label here, such as after their last attempt at a test, with the
-    code for that; None for people who have none. For services that asked permission."""
-    claim_expiry.hold(user)
-    places = CrowdPlace.objects.filter(user=user, link__project=project, state=CrowdState.ACTIVE)
-    place = places.select_related("link__project").first()
-    return None if place is None else _end(actor, place, CrowdState.SCREENED_OUT, now or timezone.now())
-
-
 def sweep_places(*, now: datetime | None = None) -> int:
-    """Every worker calls this now and then: end the places whose time is over, or whose person an admin has
-    removed. Who has submitted enough has completed theirs. Returns how many it ended."""
+    """Every worker calls this now and then: end the places whose time is over, whose person has failed all
+    tests for good, or was removed by an admin. Who has submitted enough has completed theirs. Returns how
+    many it ended."""
     now = now or timezone.now()
-    member = Membership.objects.filter(
-        user=OuterRef("user"), project=OuterRef("link__project"), is_annotator=True
+    of_project = {"test__project": OuterRef("link__project"), "state": AttemptState.FAILED}
+    failed = Exists(TestAttempt.objects.filter(annotator=OuterRef("user"), **of_project))
+    due = CrowdPlace.objects.filter(
+        Q(expires_at__lte=now) | Q(user__is_active=False) | ~Q(_membership()) | Q(failed),
+        state=CrowdState.ACTIVE,
     )
-    gone = Q(user__is_active=False) | ~Q(Exists(member))
-    due = CrowdPlace.objects.filter(gone | Q(expires_at__lte=now), state=CrowdState.ACTIVE).order_by()
-    return sum(_time_out(pk, now) for pk in list(due.values_list("pk", flat=True)[:SWEPT_AT_ONCE]))
+    pks = due.order_by("expires_at").values_list("pk", flat=True)
+    return sum(_end_if_due(pk, now) for pk in list(pks[:SWEPT_AT_ONCE]))
 
 
-def _time_out(pk: int, now: datetime) -> bool:
+def _membership() -> Exists:
+    """The place's person is still an annotator of its project."""
+    held = {"user": OuterRef("user"), "project": OuterRef("link__project"), "is_annotator": True}
+    return Exists(Membership.objects.filter(**held))
+
+
+def _end_if_due(pk: int, now: datetime) -> bool:
     with transaction.atomic():
         place = CrowdPlace.objects.select_related("link__project", "user").get(pk=pk)
         claim_expiry.hold(place.user)
-        if submitted_at(place) >= place.link.trajectories:
-            state = CrowdState.COMPLETED
-        elif place.user.is_active and _is_annotator(place.user, place.link):
-            state = CrowdState.TIMED_OUT
-        else:
+        if not place.user.is_active or not _is_annotator(place.user, place.link):
             state = CrowdState.REMOVED
+        elif place.expires_at <= now:
+            enough = submitted_at(place) >= place.link.trajectories
+            state = CrowdState.COMPLETED if enough else CrowdState.TIMED_OUT
+        elif screened_out(place.user, place.link.project):
+            state = CrowdState.SCREENED_OUT
+        else:
+            return False
         try:
             _end(OPERATOR, place, state, now)
         except StaleState:

@@ -14,7 +14,15 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, Invalid, NotFound, StaleState, TristepError
 from annotation.core.vocabulary import CrowdState
-from annotation.models import AuditEvent, CrowdLink, CrowdPlace, Membership, Trajectory, User
+from annotation.models import (
+    AuditEvent,
+    CrowdLink,
+    CrowdPlace,
+    Membership,
+    ProficiencyTest,
+    Trajectory,
+    User,
+)
 from annotation.policies import visible
 from annotation.services import accounts, claim_expiry, projects
 from tests import people
@@ -252,14 +260,29 @@ def test_place_that_comes_back_late_ends_then(cast: Cast) -> None:
     assert enter(place.link).state == CrowdState.TIMED_OUT
 
 
-def test_place_of_who_is_screened_out_has_the_other_code_and_is_over_everywhere(cast: Cast) -> None:
-    place = enter(make_link(cast))
+def failed(test: ProficiencyTest, user: User, number: int) -> None:
+    now = timezone.now()
+    test.sittings.create(annotator=user, number=number, state="failed", begun_at=now, ended_at=now)
 
-    out = projects.screen_out(actor=place.user, user=place.user, project=cast.project)
-    assert out is not None
-    assert (out.state, out.code, taken(out.link)) == (CrowdState.SCREENED_OUT, "OUT17", 0)
+
+def test_place_of_who_fails_every_test_for_good_has_the_other_code_and_is_over_everywhere(cast: Cast) -> None:
+    people.import_records(cast.project, 1)
+    test = ProficiencyTest.objects.create(
+        project=cast.project, number=1, agreement=0.8, attempts=2, created_at=timezone.now()
+    )
+    place = enter(make_link(cast))
+    failed(test, place.user, 1)
+    failed(test, place.user, 2)
+    assert projects.sweep_places() == 0, "no subset asks for it"
+    cast.project.subsets.update(required_test=test)
+    test.sittings.filter(number=2).delete()
+    assert projects.sweep_places() == 0, "an attempt is left"
+    failed(test, place.user, 2)
+
+    assert projects.sweep_places() == 1
+    place.refresh_from_db()
+    assert (place.state, place.code, taken(place.link)) == (CrowdState.SCREENED_OUT, "OUT17", 0)
     refused("crowd_removed", make_link(cast, name="Batch two"))
-    assert projects.screen_out(actor=cast.admin, user=cast.ann, project=cast.project) is None
 
 
 def test_place_is_left_by_its_own_person_alone(cast: Cast) -> None:
