@@ -67,6 +67,7 @@ urlpatterns = [
     path(f"{PROJECT}crowd-links/<int:pk>/", members.OneCrowdLink.as_view(), name="crowd-link"),
     path(f"{PROJECT}crowd-links/<int:pk>/places/", members.CrowdPlaces.as_view(), name="crowd-places"),
     path("crowd-places/<int:pk>/", members.OwnCrowdPlace.as_view(), name="crowd-place"),
+    path(f"{PROJECT}members/<int:pk>/limits/", members.Limits.as_view(), name="member-limits"),
     path(f"{PROJECT}invitations/", members.Invitations.as_view(), name="invitations"),
     path(f"{PROJECT}invitations/<int:pk>/", members.OneInvitation.as_view(), name="invitation"),
     path(f"{PROJECT}invitations/<int:pk>/link/", members.NewLink.as_view(), name="invitation-link"),

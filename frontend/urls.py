@@ -130,6 +130,7 @@ project = [
     page(PROJECT + "members/invitations/<int:pk>/link/", members.renew, "invitation-renew"),
     page(PROJECT + "members/invitations/<int:pk>/revoke/", members.revoke, "invitation-revoke"),
     page(PROJECT + "members/<int:pk>/", members.change, "member"),
+    page(PROJECT + "members/<int:pk>/limits/", members.limits, "member-limits"),
     page(PROJECT + "members/<int:pk>/qualifications/", members.qualifications, "qualifications"),
 ]
 

@@ -106,6 +106,7 @@ def _pages() -> Iterator[Address]:
     edited = seen("crowd-link", **dict.fromkeys(("places", "minutes", "trajectories"), "1"))
     yield Address(f + "crowd-link-edit", pk("crowd-link", of_project=True), body=edited)
     noted = seen("qualification", degree="master")
+    yield Address(f + "member-limits", pk("member", of_project=True), body={"away_0_first": ""})
     yield Address(f + "qualifications", pk("member", of_project=True), body=noted)
     yield Address(f + "training", slug, body={"name": "exercises"})
     copied = {"into": "training"}
@@ -346,6 +347,7 @@ def _api() -> Iterator[Address]:
     to_tag = {"add": "odd"}
     yield Address(a + "tags", slug, body=lambda world: {**chosen("free", "trajectories")(world), **to_tag})
     yield Address(a + "tag", pk("tag"), body={"name": "other"})
+    yield Address(a + "member-limits", pk("member", of_project=True), body={"days_away": []})
     yield Address(a + "reservations", slug, body=chosen("free", "trajectories"))
     yield Address(a + "reservations-withdraw", slug, body=chosen("free", "trajectories"))
     yield Address(a + "disputes-assign", slug, body=chosen("waiting", "trajectories"))

@@ -45,7 +45,7 @@ from .labels import (
 )
 from .notices import Notice
 from .people.crowd import CrowdLink, CrowdPlace
-from .people.shares import Meeting, Reservation
+from .people.shares import DaysAway, Meeting, Quota, Reservation
 from .people.training import (
     KeyLabel,
     Pilot,
@@ -119,6 +119,7 @@ __all__ = [
     "Correction",
     "CrowdLink",
     "CrowdPlace",
+    "DaysAway",
     "Decision",
     "Discussion",
     "Dispute",
@@ -153,6 +154,7 @@ __all__ = [
     "PromptSet",
     "PublicRelease",
     "Qualification",
+    "Quota",
     "Recheck",
     "RelabelRequest",
     "Release",

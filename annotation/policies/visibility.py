@@ -231,6 +231,8 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.CrowdLink: _member("project", Role.ADMIN),
     m.CrowdPlace: _own_or_admin("user", "link__project"),
     m.Qualification: _member("membership__project", Role.ADMIN),
+    m.Quota: _own_or_admin("membership__user", "membership__project"),
+    m.DaysAway: _own_or_admin("membership__user", "membership__project"),
     m.Subset: _member("project"),
     m.ImportFile: _member("project", Role.ADMIN),
     m.Trajectory: _trajectories,

@@ -40,7 +40,7 @@ from annotation.policies import OPERATOR, Actor
 
 from . import audit, notices, rechecks
 from .cursors import lower_cursors
-from .shares import meetings, reservations
+from .shares import limits, meetings, reservations
 from .transitions import advance
 
 LOOKED_AT_ONCE = 200
@@ -210,9 +210,10 @@ def _unused(days: int, now: datetime) -> int:
     Saves are not noted on the assignment, to be quick: what was labelled is seen by its events, here.
     """
     events = LabelEvent.stored.filter(assignment=OuterRef("pk")).order_by("-pk").values("created_at")
-    unused = Assignment.stored.filter(
-        state=AssignmentState.OPEN, project__claim_days=days, last_used_at__lt=warned_before(days, now)
-    )
+    claims = Assignment.stored.filter(state=AssignmentState.OPEN, project__claim_days=days)
+    # whoever is away is warned, or warned again, when they are back
+    claims.filter(limits.is_away(now), warned_at__isnull=False).update(warned_at=None)
+    unused = claims.filter(~limits.is_away(now), last_used_at__lt=warned_before(days, now))
     touched = 0
     for claim in list(
         unused.annotate(event_at=Subquery(events[:1])).order_by("last_used_at")[:LOOKED_AT_ONCE]

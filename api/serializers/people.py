@@ -19,6 +19,7 @@ from annotation.models.people.crowd import (
 from annotation.services import projects
 from annotation.services.accounts import MAX_TOKEN_DAYS
 from annotation.services.projects.invitations import MAX_NAME
+from annotation.services.shares.limits import MOST
 
 from .base import Input, Output, Roles, StoredText, Version, Whole, words
 
@@ -145,6 +146,48 @@ class QualificationsChange(Input):
         max_length=200, required=False, allow_blank=True, help_text=LANGUAGES_HELP
     )
     version = Version()
+
+
+class Quota(Output):
+    """How many trajectories of a subset a member may have at most."""
+
+    subset = serializers.CharField(source="subset.name")
+    most = serializers.IntegerField()
+
+
+class NewQuota(Input):
+    """A quota; null: any number."""
+
+    subset = serializers.CharField(max_length=64)
+    most = Whole(min_value=0, max_value=MOST, allow_null=True)
+
+
+class DaysAway(Output):
+    """Days on which a member is away, both included."""
+
+    first = serializers.DateField()
+    last = serializers.DateField()
+
+
+class NewDaysAway(Input):
+    """Days on which a member is to be away, both included."""
+
+    first = serializers.DateField()
+    last = serializers.DateField()
+
+
+class Limits(Output):
+    """The quotas of a member, and their days away."""
+
+    quotas = Quota(many=True)
+    days_away = DaysAway(many=True)
+
+
+class LimitsChange(Input):
+    """What is to be changed; what is left out stays. Days away stand in place of all those so far."""
+
+    quotas = NewQuota(many=True, required=False)
+    days_away = NewDaysAway(many=True, required=False)
 
 
 class Invitation(Output):

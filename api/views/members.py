@@ -8,13 +8,14 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import CrowdLink, CrowdPlace, Invitation, Membership, Qualification
+from annotation.models import CrowdLink, CrowdPlace, Invitation, Membership, Qualification, Subset
 from annotation.policies import require, visible
 from annotation.reports.work.crowd import crowd_links, crowd_places, progress_of
 from annotation.services import projects
+from annotation.services.shares.limits import set_limits
 
 from ..serializers import people as shapes
-from .base import ProjectView, View, fetch
+from .base import ProjectView, View, fetch, only_row
 
 
 class Members(ProjectView):
@@ -89,6 +90,48 @@ class Qualifications(ProjectView):
             actor=self.user, membership=self._found(pk), values=values, version=version
         )
         return Response(shapes.Qualifications(noted).data)
+
+
+class Limits(ProjectView):
+    """`/projects/<slug>/members/<id>/limits/`"""
+
+    noun = "members"
+
+    def _found(self, pk: int) -> Membership:
+        project = self.project()
+        require(self.user, "members.change", project)
+        rows = Membership.objects.filter(project=project).select_related("user", "project")
+        return fetch(self.user, rows, pk=pk)
+
+    def _said(self, member: Membership) -> Response:
+        rows = {"quotas": member.quotas.select_related("subset"), "days_away": member.days_away.all()}
+        return Response(shapes.Limits(rows).data)
+
+    @extend_schema(summary="Look at a member's quotas and days away", responses=shapes.Limits)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """How many trajectories of each subset a member may have at most, and when they are away. For
+        admins."""
+        return self._said(self._found(pk))
+
+    @extend_schema(
+        summary="Set a member's quotas and days away", request=shapes.LimitsChange, responses=shapes.Limits
+    )
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Set quotas (`most` null: any number; other subsets stay as they are) and all days away. For
+        admins."""
+        member = self._found(pk)
+        values = self.parsed(shapes.LimitsChange)
+        subsets = visible(self.user, Subset.objects.filter(project=member.project))
+        away = values.get("days_away")
+        set_limits(
+            actor=self.user,
+            membership=member,
+            quotas={
+                only_row(subsets.filter(name=one["subset"])): one["most"] for one in values.get("quotas", ())
+            },
+            days_away=None if away is None else [(one["first"], one["last"]) for one in away],
+        )
+        return self._said(member)
 
 
 class Invitations(ProjectView):

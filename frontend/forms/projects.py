@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from django import forms
@@ -24,6 +25,7 @@ from annotation.models import (
     MAX_RETEST_DAYS,
     MAX_YEARS,
     Project,
+    Subset,
 )
 from annotation.models.people.crowd import (
     MAX_CODE,
@@ -33,6 +35,7 @@ from annotation.models.people.crowd import (
 )
 from annotation.models.projects import JUDGED_SAMPLE
 from annotation.services.projects import settings_from
+from annotation.services.shares.limits import MAX_PERIODS, MOST
 
 COPY = "project:"
 
@@ -471,6 +474,64 @@ class CrowdLinkForm(forms.Form):
         widget=forms.TextInput({"spellcheck": "false", "inputmode": "url"}),
         help_text=_("Of https, with {code} where the code goes."),
     )
+
+
+class LimitsForm(forms.Form):
+    """How many trajectories of each subset a member may have, and their days away: those noted, and a row
+    for more."""
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        quotas: Mapping[Subset, int | None],
+        days_away: Sequence[tuple[date, date]],
+    ) -> None:
+        super().__init__(data)
+        self.subsets = {f"quota_{subset.pk}": subset for subset in quotas}
+        for (name, subset), most in zip(self.subsets.items(), quotas.values(), strict=True):
+            self.fields[name] = forms.IntegerField(
+                label=subset.name, required=False, min_value=0, max_value=MOST, initial=most
+            )
+        self.periods = [f"away_{number}" for number in range(min(len(days_away) + 1, MAX_PERIODS))]
+        for number, name in enumerate(self.periods):
+            first, last = days_away[number] if number < len(days_away) else (None, None)
+            for end, value, title in (("first", first, _("From")), ("last", last, _("to (included)"))):
+                day = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+                self.fields[f"{name}_{end}"] = forms.DateField(
+                    label=title, required=False, initial=value, widget=day
+                )
+
+    @property
+    def quota_fields(self) -> list[forms.BoundField]:
+        """The fields of quotas."""
+        return [self[name] for name in self.subsets]
+
+    @property
+    def period_fields(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
+        """The fields of days away, two a period."""
+        return [(self[f"{name}_first"], self[f"{name}_last"]) for name in self.periods]
+
+    def clean(self) -> dict[str, Any]:
+        """Both ends of a period, in order."""
+        values = super().clean() or {}
+        for name in self.periods:
+            first, last = values.get(f"{name}_first"), values.get(f"{name}_last")
+            missing = "last" if first and not last else "first" if last and not first else ""
+            if missing and f"{name}_{missing}" not in self.errors:
+                self.add_error(f"{name}_{missing}", _("Enter both days."))
+            elif first and last and last < first:
+                self.add_error(f"{name}_last", _("The last day away comes before the first."))
+        return values
+
+    def limits(self) -> dict[str, Any]:
+        """What a valid form says, as the service takes it."""
+        values = self.cleaned_data
+        ends = [(values[f"{name}_first"], values[f"{name}_last"]) for name in self.periods]
+        return {
+            "quotas": {subset: values[name] for name, subset in self.subsets.items()},
+            "days_away": [(first, last) for first, last in ends if first],
+        }
 
 
 class SubsetForm(forms.Form):

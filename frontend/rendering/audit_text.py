@@ -17,6 +17,7 @@ AUDIT_SENTENCES = {
     "account.password_replaced": gettext_lazy("replaced a password"),
     "account.close": gettext_lazy("closed an account"),
     "account.open": gettext_lazy("reopened an account"),
+    "member.limits": gettext_lazy("set quotas and days away of a member"),
     "trajectory.assign": gettext_lazy("assigned a trajectory"),
     "trajectory.unassign": gettext_lazy("withdrew a trajectory from somebody"),
     "reservation.end": gettext_lazy("ended what was assigned"),

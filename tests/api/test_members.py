@@ -1,7 +1,7 @@
 """Members and invitations."""
 
 from annotation.models import AuditEvent, Invitation, Membership
-from tests.people import Cast, make_user
+from tests.people import Cast, import_records, make_user
 
 from .conftest import Callers
 from .shape import ok, refused
@@ -86,3 +86,17 @@ def test_invitation_is_revoked_by_an_admin(by: Callers) -> None:
     for _time in range(2):
         ok(by.admin.delete(f"{INVITATIONS}{made['id']}/"), 204)
     assert Invitation.objects.get().revoked_at is not None
+
+
+def test_quotas_and_days_away_of_a_member(by: Callers, cast: Cast) -> None:
+    import_records(cast.project, 1)
+    url = f"/projects/bench/members/{cast.project.memberships.get(user=cast.ann).pk}/limits/"
+    assert ok(by.admin.get(url)) == {"quotas": [], "days_away": []}
+    days = [{"first": "2126-12-20", "last": "2127-01-03"}]
+    sent = {"quotas": [{"subset": "tiny", "most": 3}], "days_away": days}
+    assert ok(by.admin.patch(url, sent)) == sent
+    assert ok(by.admin.patch(url, {"days_away": []})) == {**sent, "days_away": []}
+    assert ok(by.admin.patch(url, {"quotas": [{"subset": "tiny", "most": None}]}))["quotas"] == []
+    refused(by.admin.patch(url, {"quotas": [{"subset": "none", "most": 1}]}), 404)
+    refused(by.admin.patch(url, {"days_away": [{"first": "2126-12-20", "last": "2126-12-19"}]}), 400)
+    refused(by.ann.get(url), 403)

@@ -51,7 +51,7 @@ PAGES = {
     "settings": ("admin", "project-settings", 12),
     "guidelines": ("ann", "guidelines", 10),
     "look again": ("admin", "look-again", 14),
-    "members": ("admin", "members", 8),
+    "members": ("admin", "members", 10),
     "crowd links": ("admin", "crowd-links", 8),
     "crowd link": ("admin", "crowd-link", 9),
     "training": ("admin", "training", 10),

@@ -1,10 +1,10 @@
-"""How the work is shared out: who is to label what."""
+"""How the work is shared out: who is to label what, how much of it, and when."""
 
 from django.conf import settings
 from django.db import models
 
 from ..data import Trajectory
-from ..projects import Project
+from ..projects import Membership, Project, Subset
 
 
 class Reservation(models.Model):
@@ -52,3 +52,43 @@ class Meeting(models.Model):
 
     def __str__(self) -> str:
         return f"{self.first_id} and {self.second_id} in {self.project_id}"
+
+
+class Quota(models.Model):
+    """How many trajectories of a subset a member may have at most, open and submitted ones; what was assigned
+    to them they are given beyond it."""
+
+    membership = models.ForeignKey(
+        Membership, on_delete=models.CASCADE, related_name="quotas", db_index=False
+    )
+    subset = models.ForeignKey(Subset, on_delete=models.CASCADE, related_name="+", db_index=False)
+    most = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ("membership", "subset__name")
+        constraints = (models.UniqueConstraint(fields=("membership", "subset"), name="quota_once"),)
+
+    def __str__(self) -> str:
+        return f"at most {self.most}"
+
+
+class DaysAway(models.Model):
+    """Days, both ends included, on which a member is given nothing new, and none of their claims expires."""
+
+    membership = models.ForeignKey(
+        Membership, on_delete=models.CASCADE, related_name="days_away", db_index=False
+    )
+    first = models.DateField()
+    last = models.DateField()
+
+    class Meta:
+        ordering = ("membership", "first", "pk")
+        constraints = (
+            models.UniqueConstraint(fields=("membership", "first", "last"), name="days_away_once"),
+            models.CheckConstraint(
+                condition=models.Q(last__gte=models.F("first")), name="days_away_in_order"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.first} – {self.last}"

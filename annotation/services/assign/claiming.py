@@ -1,6 +1,8 @@
 """Claim trajectories: the next one, or what is unfinished; among them what is asked for once more."""
 
 import re
+from collections.abc import Collection
+from datetime import date
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, When
@@ -15,9 +17,11 @@ from annotation.core.vocabulary import SEEN_LABELS, AssignmentState
 from annotation.models import (
     Assignment,
     CrowdPlace,
+    DaysAway,
     Exposure,
     Membership,
     Project,
+    Quota,
     Recheck,
     Reservation,
     Trajectory,
@@ -29,7 +33,7 @@ from annotation.policies.crowd import keep_place
 from annotation.policies.rechecks import askable
 
 from .. import arms, claim_expiry, rechecks, training
-from ..shares import meetings
+from ..shares import limits, meetings
 from ..training import gold
 from .slots import guideline_in_force, take_slot
 
@@ -39,21 +43,24 @@ NEXT = 128
 TRIED = 8
 CLAIM_KEY = re.compile(r"[!-~]{1,64}")
 CLAIM_KEY_RULE = translatable("1 to 64 visible ASCII characters.")
+QUOTA = translatable("You have as many trajectories as are meant for you here; the rest is for others.")
 NOTHING_LEFT = translatable("There is nothing left for you to label in this project.")
 
 
 def _claimable(
-    user: User, project: Project, cursor: int, *, assigned: bool | None = None
+    user: User, project: Project, cursor: int, *, assigned: bool | None = None, full: Collection[int] = ()
 ) -> QuerySet[Trajectory]:
     """Trajectories that a person may claim, in queue order: a free slot that is kept for nobody else, never
     theirs before, nothing of it seen, and left by judges where these are asked first. `assigned`: only those
-    of which a place is kept for them, or only others."""
+    of which a place is kept for them, or only others. Of the subsets `full` they may have no more."""
     kept = Q(Exists(Reservation.objects.filter(trajectory=OuterRef("pk"), annotator=user)), free_slots__gt=0)
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
     # what was resolved, and is labelled once more: its readers are none of the N
     rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
     seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SEEN_LABELS)
     open_to_all = Q(given_to_people() if project.judges_first else Q(), free_slots__gt=F("reserved"))
+    if full:
+        open_to_all &= ~Q(subset__in=full)
     places = {None: kept | open_to_all, True: kept, False: open_to_all}
     return (
         Trajectory.objects.filter(
@@ -109,10 +116,9 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
     """Give the actor the next trajectory to label. Safe under concurrency; the same `claim_key` gives the
     same one.
 
-    Raises Conflict (codes "claim_limit" to whoever holds as many as the project allows, "nothing_left" when
-    nothing is left for this person, "claim_key_reused" for a key of another project, those of
-    `training.gate`), Invalid for an unusable
-    key.
+    Raises Conflict (codes "claim_limit" to whoever holds as many as the project allows, "away" to whoever is
+    away, "quota" to whoever has as many as they may, "nothing_left" when nothing is left for this person,
+    "claim_key_reused" for a key of another project, those of `training.gate`), Invalid for an unusable key.
     """
     if claim_key and not CLAIM_KEY.fullmatch(claim_key):
         raise Invalid(
@@ -141,15 +147,7 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
         if again is not None:
             return again
     keep_limit(actor, project)
-    # with the membership, so that nobody waits longer because there are rechecks
-    waiting = askable(actor).filter(project=OuterRef("project")).values("pk")[:1]
-    newest = Assignment.stored.filter(annotator=actor, project=project).order_by("-pk").values("pk")[:1]
-    kept = Reservation.objects.filter(project=OuterRef("project"), annotator=actor)
-    crowd = CrowdPlace.objects.filter(link__project=OuterRef("project"), user=actor)
-    known = Membership.objects.select_related("user").annotate(
-        recheck=Subquery(waiting), last=Subquery(newest), assigned=Exists(kept), of_crowd=Exists(crowd)
-    )
-    membership = known.get(project=project, user=actor)
+    membership = _member(actor, project)
     if getattr(membership, "of_crowd", False):
         keep_place(actor, project, timezone.now())
     turn = training.gate(membership, project)
@@ -160,16 +158,18 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     assigned: bool = getattr(membership, "assigned", False)
     drawn = gold.drawn(membership, project, getattr(membership, "last", None))
     # whatever comes of it, so that a recheck takes no less time
-    ranked, first = _evenly(actor, project, membership.claim_cursor)
+    full = limits.full(actor, project) if getattr(membership, "limited", False) else []
+    ranked, first = _evenly(actor, project, membership.claim_cursor, full)
     if recheck is not None and drawn is None and not membership.recheck_gap:
         return _assign_recheck(actor, project, recheck, claim_key)
     try:
         passed = 0  # what was assigned may stand anywhere: what is before it has not been looked at
         chosen = _assigned(actor, project) if assigned else None
         if chosen is None and wait_for is None and ranked:
-            chosen, passed = _first(_in_order(_claimable(actor, project, 0, assigned=False), ranked)), first
+            waiting_rows = _claimable(actor, project, 0, assigned=False, full=full)
+            chosen, passed = _first(_in_order(waiting_rows, ranked)), first
         if chosen is None:
-            chosen = _choose(actor, project, membership.claim_cursor, wait_for, assigned=assigned)
+            chosen = _choose(actor, project, membership.claim_cursor, wait_for, assigned=assigned, full=full)
             passed = chosen.position
     except Conflict:
         if recheck is None:
@@ -186,6 +186,38 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
         recheck_gap=Greatest(F("recheck_gap"), 1) - 1,
     )
     return assignment
+
+
+def _member(actor: User, project: Project) -> Membership:
+    """The actor's membership, with `recheck`, the one that may come next, `last`, their newest assignment, and
+    whether anything is `assigned` to them, or `limited`. One query, so that nobody waits longer because there are rechecks.
+
+    Raises Conflict (code "away") on days on which they are away.
+    """
+    waiting = askable(actor).filter(project=OuterRef("project")).values("pk")[:1]
+    newest = Assignment.stored.filter(annotator=actor, project=project).order_by("-pk").values("pk")[:1]
+    kept = Reservation.objects.filter(project=OuterRef("project"), annotator=actor)
+    day = limits.today(actor)
+    away = DaysAway.objects.filter(membership=OuterRef("pk"), first__lte=day, last__gte=day)
+    known = Membership.objects.select_related("user").annotate(
+        recheck=Subquery(waiting),
+        last=Subquery(newest),
+        assigned=Exists(kept),
+        limited=Exists(Quota.objects.filter(membership=OuterRef("pk"))),
+        of_crowd=Exists(CrowdPlace.objects.filter(link__project=OuterRef("project"), user=actor)),
+        away=Subquery(away.order_by("-last").values("last")[:1]),
+    )
+    membership: Membership = known.get(project=project, user=actor)
+    last: date | None = getattr(membership, "away", None)
+    if last is not None:
+        raise Conflict(
+            translatable(
+                "You are noted as away until {date}, and get nothing new; tell an admin if that is wrong.",
+                date=last.isoformat(),
+            ),
+            code="away",
+        )
+    return membership
 
 
 def keep_limit(actor: User, project: Project) -> None:
@@ -207,13 +239,15 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
     """Give the actor this very trajectory, if they may have it; pages offer `claim_next` instead.
 
     Raises Conflict when all places are taken, they have had it or seen others' labels of it before, or they
-    hold as many as they may.
+    hold or have as many as they may, or are away.
     """
     require(claim_expiry.hold(actor), "claim", trajectory.project)
     training.refuse_paused(Membership.objects.filter(project=trajectory.project_id, user=actor).first())
     keep_limit(actor, trajectory.project)
     keep_place(actor, trajectory.project, timezone.now())
-    chosen = _claimable(actor, trajectory.project, 0).filter(pk=trajectory.pk).first()
+    limited = getattr(_member(actor, trajectory.project), "limited", False)
+    full = limits.full(actor, trajectory.project) if limited else []
+    chosen = _claimable(actor, trajectory.project, 0, full=full).filter(pk=trajectory.pk).first()
     if chosen is None:
         raise Conflict(translatable("This trajectory is not available to you."), code="not_claimable")
     return _assign(actor, trajectory.project, chosen, None, assigned=True)
@@ -267,7 +301,7 @@ def _assigned(actor: User, project: Project) -> Trajectory | None:
     return _first(_claimable(actor, project, 0, assigned=True))
 
 
-def _evenly(actor: User, project: Project, cursor: int) -> tuple[list[int], int]:
+def _evenly(actor: User, project: Project, cursor: int, full: Collection[int]) -> tuple[list[int], int]:
     """Of the next trajectories in the queue those by which people meet most evenly, the best first, and the
     position before which nothing is left. None when these are all the actor's own: it looks at no more than
     NEXT rows. Three queries."""
@@ -276,8 +310,8 @@ def _evenly(actor: User, project: Project, cursor: int) -> tuple[list[int], int]
     rows = Trajectory.objects.filter(
         project=project, live=True, free_slots__gt=F("reserved"), position__gte=cursor
     )
-    following = rows.order_by("position").values("pk")[:NEXT]
-    claimable = _claimable(actor, project, cursor, assigned=False).filter(pk__in=following)
+    following = rows.exclude(subset__in=full).order_by("position").values("pk")[:NEXT]
+    claimable = _claimable(actor, project, cursor, assigned=False, full=full).filter(pk__in=following)
     waiting = dict(claimable.values_list("pk", "position"))
     if not waiting:
         return [], 0
@@ -293,7 +327,7 @@ def _in_order(rows: QuerySet[Trajectory], pks: list[int]) -> QuerySet[Trajectory
 
 
 def _choose(
-    actor: User, project: Project, cursor: int, wait_for: int | None, *, assigned: bool
+    actor: User, project: Project, cursor: int, wait_for: int | None, *, assigned: bool, full: Collection[int]
 ) -> Trajectory:
     """The trajectory to claim from the queue, its row locked.
 
@@ -301,18 +335,18 @@ def _choose(
     the next could wait for somebody who waits for them.
     """
     if wait_for is not None:
-        held = _claimable(actor, project, 0).filter(pk=wait_for)
+        held = _claimable(actor, project, 0, full=full).filter(pk=wait_for)
         chosen = held.select_for_update(of=("self",), no_key=True).first()
         if chosen is None:
             raise StaleState(translatable("Somebody else has claimed it."), code="no_free_slot")
         return chosen
-    chosen = _first(_claimable(actor, project, cursor, assigned=False))
+    chosen = _first(_claimable(actor, project, cursor, assigned=False, full=full))
     if chosen is None and cursor:
         # The cursor is a short cut, not the truth: before saying no, look from the start.
-        chosen = _first(_claimable(actor, project, 0, assigned=False))
+        chosen = _first(_claimable(actor, project, 0, assigned=False, full=full))
     if chosen is None:
-        left = _claimable(actor, project, 0, assigned=None if assigned else False).first()
+        left = _claimable(actor, project, 0, assigned=None if assigned else False, full=full).first()
         if left is None:
-            raise Conflict(NOTHING_LEFT, code="nothing_left")
+            raise Conflict(QUOTA, code="quota") if full else Conflict(NOTHING_LEFT, code="nothing_left")
         raise _Held(left.pk)
     return chosen

@@ -1,5 +1,6 @@
-"""How the work is shared out: places that are kept for people, and how often two people have met."""
+"""How the work is shared out: places that are kept for people, how often two people have met, quotas and days
+away."""
 
-from . import meetings, reservations
+from . import limits, meetings, reservations
 
-__all__ = ["meetings", "reservations"]
+__all__ = ["limits", "meetings", "reservations"]

@@ -24,11 +24,12 @@ from annotation.core.releases.qualifications import DEGREES, FEWEST_ANNOTATORS, 
 from annotation.core.text import unescape
 from annotation.core.vocabulary import Degree, InvitationState
 from annotation.language import translated
-from annotation.models import Invitation, Membership, Qualification
+from annotation.models import Invitation, Membership, Qualification, Subset
 from annotation.services import projects
+from annotation.services.shares.limits import set_limits
 from frontend import mail
 from frontend.forms import add_errors
-from frontend.forms.projects import InviteForm, QualificationForm, RolesForm
+from frontend.forms.projects import InviteForm, LimitsForm, QualificationForm, RolesForm
 from frontend.pages.shared.collision import collide
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import ListPage, show
@@ -67,6 +68,17 @@ def _list(opened: ProjectPage) -> ListPage:
         text = " · ".join(filter(None, words)) or _("Qualifications")
         return cells.link(text, at("qualifications", opened.project.slug, row.pk), "small")
 
+    def limits(row: Membership) -> str:
+        """The quotas of a member and when they are away next, in a line that leads to the form."""
+        quotas = [
+            _("%(subset)s: at most %(most)s") % {"subset": one.subset.name, "most": one.most}
+            for one in row.quotas.all()
+        ]
+        ends = [one for one in row.days_away.all() if one.last >= timezone.localdate()]
+        away = [_("away %(first)s – %(last)s") % {"first": one.first, "last": one.last} for one in ends[:1]]
+        text = " · ".join([*quotas, *away]) or _("Quotas and days away")
+        return cells.link(text, at("member-limits", opened.project.slug, row.pk), "small")
+
     def address(row: Membership) -> str:
         return at("member", opened.project.slug, row.pk)
 
@@ -75,7 +87,9 @@ def _list(opened: ProjectPage) -> ListPage:
             "user_name",
             _("Member"),
             "user.username",
-            lambda row: cells.lines(row.user, cells.soft(row.user.username), qualifications(row)),
+            lambda row: cells.lines(
+                row.user, cells.soft(row.user.username), qualifications(row), limits(row)
+            ),
             "main",
             "user__username",
         ),
@@ -92,6 +106,7 @@ def _list(opened: ProjectPage) -> ListPage:
         ),
     ]
     members = Membership.objects.filter(project=opened.project).select_related("user", "qualification")
+    members = members.prefetch_related("quotas__subset", "days_away")
     rows = policies.visible(opened.user, members.order_by("user__username"))
     return ListPage(opened.request, columns, rows, order="user__username", file="members")
 
@@ -195,6 +210,35 @@ def qualifications(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         collision=collision,
         fewest=FEWEST_ANNOTATORS,
         smallest=SMALLEST,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def limits(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The quotas of a member, and their days away."""
+    opened = open_project(request, slug, MEMBERS_VERB)
+    found = Membership.objects.filter(project=opened.project).select_related("user", "project")
+    membership = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    most = dict(membership.quotas.values_list("subset", "most"))
+    subsets = policies.visible(opened.user, Subset.objects.filter(project=opened.project, training=False))
+    away = list(membership.days_away.values_list("first", "last"))
+    form = LimitsForm(request.POST or None, quotas={row: most.get(row.pk) for row in subsets}, days_away=away)
+    if form.is_valid():
+        try:
+            set_limits(actor=opened.user, membership=membership, **form.limits())
+        except Invalid as error:
+            form.add_error(None, translated(error.message))
+        else:
+            said = _("Quotas and days away of %(name)s are saved.")
+            messages.success(request, said % {"name": membership.user})
+            return redirect("frontend:members", slug)
+    refused = form.is_bound and form.errors
+    return opened.render(
+        "projects/limits.html",
+        "members",
+        status=400 if refused else 200,
+        title=str(membership.user),
+        form=form,
     )
 
 
