@@ -8,15 +8,17 @@ must reach those named, and what was claimed and left must come back. The tests 
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from bench.client import Client, Refused
+from bench.endurance import AWAY, PATIENCE
 from bench.installations import Stock
 from bench.report import Limit, Report, Say, percentiles, table
 from tests.servers import WebServer
@@ -44,7 +46,7 @@ def work_off(port: int, tokens: list[str], *, clients: int, seed: int) -> Times:
 
     def run(number: int) -> None:
         try:
-            _work(Client(port, token=tokens[number % len(tokens)]), Random(f"{seed} {number}"), times)
+            Worker(port, tokens[number % len(tokens)], number, times).run(Random(f"{seed} {number}"))
         except BaseException as error:
             times.failed.append(error)
 
@@ -58,25 +60,57 @@ def work_off(port: int, tokens: list[str], *, clients: int, seed: int) -> Times:
     return times
 
 
-def _work(client: Client, rng: Random, times: Times) -> None:
-    while True:
-        try:
-            seconds, mine = client.post(f"/api/v1/projects/{SLUG}/claim/", {}, expected=201)
-        except Refused as refusal:
-            if any(code in str(refusal) for code in WAIT):
-                continue
-            assert "nothing_left" in str(refusal), refusal
-            return
-        times.claims.append(seconds)
-        if rng.random() < LEFT_LYING:
-            continue
-        api = f"/api/v1/assignments/{mine['id']}/"
-        steps = client.post(f"{api}labels/", {"op_id": "look", "changes": []})[1]["labels"]
-        targets = [{"target": "step", "message_index": one["message_index"]} for one in steps]
-        targets = [one for one in targets if one["message_index"] is not None]
+@dataclass
+class Worker:
+    """One client, who claims, labels and submits; a connection that the server ends is made anew."""
+
+    port: int
+    token: str
+    number: int
+    times: Times
+    client: Client | None = None
+
+    def post(self, path: str, value: Any, *, expected: int = 200) -> tuple[float, Any]:
+        """Ask until there is an answer. Raises Refused."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.client = self.client or Client(self.port, token=self.token)
+                return self.client.post(path, value, expected=expected)
+            except AWAY:
+                self.client = None
+                if time.monotonic() > deadline:
+                    raise
+
+    def run(self, rng: Random) -> None:
+        """Work until nothing is left."""
+        for turn in count():
+            key = f"{rng.random()}-{self.number}-{turn}"
+            try:
+                seconds, mine = self.post(f"/api/v1/projects/{SLUG}/claim/", {"claim_key": key}, expected=201)
+            except Refused as refusal:
+                if any(code in str(refusal) for code in WAIT):
+                    continue
+                assert "nothing_left" in str(refusal), refusal
+                return
+            self.times.claims.append(seconds)
+            if rng.random() >= LEFT_LYING:
+                self.label(mine["id"])
+
+    def label(self, assignment: int) -> None:
+        """Label an assignment whole, and submit it."""
+        api = f"/api/v1/assignments/{assignment}/"
+        known = self.post(f"{api}labels/", {"op_id": "look", "changes": []})[1]["labels"]
+        steps = [one["message_index"] for one in known if one["message_index"] is not None]
+        targets: list[dict[str, Any]] = [{"target": "step", "message_index": index} for index in steps]
         changes = [{**one, "version": 0, "value": 1} for one in [*targets, {"target": "outcome"}]]
-        client.post(f"{api}labels/", {"op_id": "all", "changes": changes})
-        client.post(f"{api}submit/", {})
+        self.post(f"{api}labels/", {"op_id": "all", "changes": changes})
+        try:
+            self.post(f"{api}submit/", {})
+        except Refused as refusal:
+            # the answer to the first one was lost
+            if "not_open" not in str(refusal):
+                raise
 
 
 def finish(
