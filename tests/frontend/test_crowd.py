@@ -116,7 +116,7 @@ def test_places_are_listed_for_admins_and_written_to_a_file(browse, cast, at, li
     listed = at("crowd-link", "bench", link.pk)
     page = browse("admin").get(listed).content.decode()
     assert ID in page
-    assert f"/join/crowd/{link.token}/?PROLIFIC_PID=" in page
+    assert f"/join/crowd/{link.token}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}" in page
     answer = browse("admin").get(f"{listed}?as=csv&state=active")
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
     assert {row["participant"] for row in rows} == {ID, "second"}

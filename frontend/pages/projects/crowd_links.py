@@ -159,7 +159,8 @@ def places(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
         title=unescape(link.name),
         trail=[_trail(slug)],
         link=link,
-        address=f"{address}?{link.id_parameter}=…",
+        # as Prolific writes what it fills in; other services have words of their own
+        address=f"{address}?{link.id_parameter}={{{{%{link.id_parameter}%}}}}",
         actions=[cells.link(_("Edit"), at("crowd-link-edit", slug, link.pk), "button"), close],
     )
 
