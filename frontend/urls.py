@@ -39,6 +39,7 @@ from frontend.pages.releases import derivations, freezes, prompts, release_diff,
 from frontend.pages.training import subsets as training_subsets
 from frontend.pages.work import (
     assigning,
+    board,
     claims,
     first_reading,
     imports,
@@ -174,6 +175,8 @@ data = [
 labelling = [
     page(PROJECT + "work/", my_work.work, "work"),
     page(PROJECT + "work/claim/", my_work.claim, "claim"),
+    page(PROJECT + "board/", board.board, "board"),
+    page(PROJECT + "hours/", board.hours, "hours"),
     page("assignments/<int:pk>/", workbench.workbench, "workbench"),
     page("assignments/<int:pk>/guidelines/", first_reading.guidelines, "workbench-guidelines"),
     page("assignments/<int:pk>/consensus/", own_consensus.own_consensus, "own-consensus"),

@@ -77,6 +77,8 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "remark-write", pk("ann-shared"), body={"text": "Look.", "message_index": "4"})
     yield Address(f + "search", slug, "canary", query="q=canary")
     yield Address(f + "first-steps-close", slug)
+    yield Address(f + "board", slug)
+    yield Address(f + "hours", slug, query="days=all")
     yield Address(f + "claims", slug)
     for whose in ("ann-shared", "ben-theirs", "ben-shared"):
         yield Address(f + "claims-take-back", slug, whose, body=chosen(whose))
@@ -298,7 +300,7 @@ def _api() -> Iterator[Address]:
         a + "subset", lambda world: {**slug(world), "name": "tiny"}, body={"suspend_on_user_turn": True}
     )
     for name in (
-        *("progress", "audit", "trajectories", "agreement", "agreement-steps"),
+        *("progress", "board", "own-work", "hours", "audit", "trajectories", "agreement", "agreement-steps"),
         *("disputes", "assignments", "claim", "claims"),
     ):
         yield Address(a + name, slug)

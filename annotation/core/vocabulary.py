@@ -154,6 +154,13 @@ class SecondReader(StrEnum):
     JUDGES = "judges"
 
 
+class PayPer(StrEnum):
+    """What annotators are paid for: an hour at work, or a trajectory that they have submitted."""
+
+    HOUR = "hour"
+    TRAJECTORY = "trajectory"
+
+
 UNSEEN_POLICIES: Final = (SuggestionPolicy.AFTER_SUBMIT, SuggestionPolicy.NEVER)
 """The times at which a person who labels cannot have seen what judges say."""
 

@@ -35,6 +35,7 @@ from .jobs import JobFields
 from .judges import MAX_CONCURRENCY, Judge, JudgesFirstVerdict, WorkshopSample, given_to_people
 from .labels import (
     ACTIVE_STATES,
+    ActiveTime,
     Assignment,
     Exposure,
     Label,
@@ -103,6 +104,7 @@ __all__ = [
     "MAX_RETEST_DAYS",
     "MAX_YEARS",
     "UNFINISHED_RUNS",
+    "ActiveTime",
     "Adjudication",
     "AdminRemark",
     "Allocation",

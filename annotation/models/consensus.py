@@ -77,6 +77,7 @@ class OutcomeConsensus(ConsensusFields):
     trajectory = models.OneToOneField(Trajectory, on_delete=models.CASCADE, related_name="outcome_consensus")
 
     class Meta:
+        indexes = (models.Index(fields=("created_at", "trajectory"), name="outcome_consensus_by_time"),)
         constraints = (
             models.CheckConstraint(condition=Q(value__in=VALUES), name="outcome_consensus_value_known"),
             models.CheckConstraint(

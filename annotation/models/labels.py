@@ -130,7 +130,11 @@ class Assignment(models.Model):
         )
         indexes = (
             models.Index(fields=("annotator", "project", "state", "-claimed_at"), name="assignment_mine"),
-            models.Index(fields=("project", "state"), name="assignment_by_state"),
+            # with what the board counts of each person by day, and without the rows themselves
+            models.Index(
+                fields=("project", "state", "annotator", "imported", "submitted_at", "recheck"),
+                name="assignment_by_state",
+            ),
             models.Index(
                 fields=("last_used_at",),
                 name="assignment_unused",
@@ -148,6 +152,27 @@ class Assignment(models.Model):
         if self.state != AssignmentState.OPEN:
             return None
         return expires_at(self.project.claim_days, self.last_used_at, self.warned_at)
+
+
+class ActiveTime(models.Model):
+    """The time that somebody was at work in a project in one quarter of an hour, idle time left out.
+
+    Quarters, because every time zone's days begin at one. `active_ms` is that of all their assignments, of
+    whatever purpose, as they were reported in the quarter, and stays when one is returned or replaced.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    begins_at = models.DateTimeField()
+    active_ms = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("project", "annotator", "begins_at"), name="active_time_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} in {self.project_id} from {self.begins_at}"
 
 
 class LabelColumns(models.Model):

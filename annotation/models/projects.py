@@ -3,7 +3,7 @@
 import secrets
 
 from django.conf import settings
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +15,7 @@ from annotation.core.vocabulary import (
     UNSEEN_POLICIES,
     Degree,
     PauseReason,
+    PayPer,
     Role,
     SecondReader,
     SuggestionPolicy,
@@ -57,6 +58,8 @@ class Project(Versioned, models.Model):
     `suggestion_policy`, in `experiment_arms` arms; null: no experiment. What is dealt to an arm is
     `experiment_unit`: a person on a task, whose arms stand in `Allocation`, or, in older experiments, a whole
     task. `triage_seed` is that of the queue's last triage; null: the queue is in an order of chance.
+    `pay_rate` is what annotators get, in `pay_currency` (ISO 4217), for an hour at work or a submitted
+    trajectory (`pay_per`); null: not said. It holds for all that was done before, too.
     `checklist_closed`: its admins want the list of first steps no more.
     """
 
@@ -64,6 +67,7 @@ class Project(Versioned, models.Model):
         *("name", "description", "annotators_per_trajectory", "second_reader", "claim_limit", "claim_days"),
         *("retest_percent", "retest_days", "gold_percent", "gold_bound", "suggestion_policy"),
         *("show_reference_answer", "show_reward_hints", "carry_forward", "judges_first", "judged_sample"),
+        *("pay_rate", "pay_currency", "pay_per"),
     )
 
     slug = models.SlugField(_("slug"), max_length=64, unique=True)
@@ -142,6 +146,26 @@ class Project(Versioned, models.Model):
         default=BATCH,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_BATCH)],
     )
+    pay_rate = models.DecimalField(
+        _("pay"),
+        max_digits=10,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+    )
+    pay_currency = models.CharField(
+        _("currency"),
+        max_length=3,
+        blank=True,
+        validators=[RegexValidator("^[A-Z]{3}$", _("Three capital letters, such as EUR."))],
+    )
+    pay_per = models.CharField(
+        _("paid for"),
+        max_length=12,
+        choices=[(per.value, per.value) for per in PayPer],
+        default=PayPer.HOUR.value,
+    )
     checklist_closed = models.BooleanField(default=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
@@ -192,6 +216,13 @@ class Project(Versioned, models.Model):
                     triage_seed__isnull=True,
                 ),
                 name="project_judges_first_fits",
+            ),
+            models.CheckConstraint(
+                condition=Q(pay_rate__isnull=True) | (Q(pay_rate__gte=0) & ~Q(pay_currency="")),
+                name="project_pay_has_currency",
+            ),
+            models.CheckConstraint(
+                condition=Q(pay_per__in=[per.value for per in PayPer]), name="project_pay_per_known"
             ),
             models.CheckConstraint(
                 condition=Q(judged_sample__lte=MAX_JUDGED_SAMPLE), name="project_judged_sample_in_range"

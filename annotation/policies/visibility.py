@@ -238,6 +238,7 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Trajectory: _trajectories,
     m.Dispute: _disputes,
     m.Assignment: _assignments,
+    m.ActiveTime: _own_or_admin("annotator", "project"),
     m.Label: _judgements,
     m.OutcomeLabel: _judgements,
     m.LabelEvent: _judgements,

@@ -6,14 +6,19 @@ from rest_framework import serializers
 
 from annotation.core.kinds import KINDS
 from annotation.core.project_templates import TEMPLATES
-from annotation.core.vocabulary import SecondReader, SuggestionPolicy
+from annotation.core.vocabulary import PayPer, SecondReader, SuggestionPolicy
 from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_JUDGED_SAMPLE, MAX_RETEST_DAYS
+from annotation.reports.work.board import RECENT_DAYS, PersonWork
 
-from .base import Input, Output, Version, Whole, words
+from .base import Input, Output, Query, Sentence, Version, Whole, words
 from .people import Person
 
 POLICIES = words(SuggestionPolicy)
 READERS = words(SecondReader)
+PAID_FOR = words(PayPer)
+MAX_DAYS = 3_660
+BOARD = ("people", "paces", "outlook", "places", "trajectories", "burn_up", "cost")
+"""What the board itself says."""
 KIND = (
     "What its data are: `steps` are whole runs, `decisions` are a history each with candidates for the next "
     "action."
@@ -46,6 +51,11 @@ class Project(Output):
     carry_forward = serializers.BooleanField()
     judges_first = serializers.BooleanField(help_text="Judges settle what they can before people are asked.")
     judged_sample = serializers.IntegerField(help_text="The judged trajectories that people label as well.")
+    pay_rate = serializers.DecimalField(
+        max_digits=10, decimal_places=2, allow_null=True, help_text="What annotators get; null: not said."
+    )
+    pay_currency = serializers.CharField(help_text="Its code in ISO 4217, such as EUR.")
+    pay_per = serializers.ChoiceField(choices=PAID_FOR, help_text="What they get it for.")
     version = serializers.CharField(help_text="Names the settings as they are.")
     created_at = serializers.DateTimeField()
 
@@ -67,6 +77,11 @@ class Settings(Input):
     carry_forward = serializers.BooleanField(required=False)
     judges_first = serializers.BooleanField(required=False)
     judged_sample = Whole(required=False, min_value=0, max_value=MAX_JUDGED_SAMPLE)
+    pay_rate = serializers.DecimalField(
+        required=False, allow_null=True, max_digits=10, decimal_places=2, min_value=0
+    )
+    pay_currency = serializers.RegexField(r"^([A-Z]{3})?$", required=False, allow_blank=True)
+    pay_per = serializers.ChoiceField(required=False, choices=PAID_FOR)
 
 
 class ProjectChange(Settings):
@@ -155,17 +170,6 @@ class SubsetProgress(Output):
     steps = serializers.IntegerField()
 
 
-class AnnotatorProgress(Output):
-    """The work of one annotator."""
-
-    username = serializers.CharField()
-    display_name = serializers.CharField(source="name")
-    open = serializers.IntegerField()
-    submitted = serializers.IntegerField()
-    returned = serializers.IntegerField()
-    last = serializers.DateTimeField(allow_null=True)
-
-
 class SecondReading(Output):
     """The saving of judges as the second reader."""
 
@@ -188,13 +192,132 @@ class Progress(Output):
 
     all = SubsetProgress()
     subsets = SubsetProgress(many=True)
-    annotators = AnnotatorProgress(many=True, source="team")
-    left = serializers.IntegerField(help_text="Labellings that are still to be submitted.")
-    pace = serializers.FloatField(allow_null=True, help_text="Submissions a day over the last fortnight.")
-    projected_end = serializers.DateTimeField(
-        allow_null=True, help_text="When the last labelling is submitted at this pace."
-    )
     second_reading = SecondReading(allow_null=True, help_text="Null where judges are not the second reader.")
+
+
+class Work(Output):
+    """Time at work, and what was submitted."""
+
+    active_seconds = serializers.FloatField()
+    submitted = serializers.IntegerField(help_text="Trajectories, without labels from files.")
+
+
+class Pace(Output):
+    """The pace of the last days, today being one of them."""
+
+    days = serializers.IntegerField()
+    active_hours = serializers.FloatField(source="work.hours")
+    submitted = serializers.IntegerField(source="work.submitted")
+    submitted_a_day = serializers.FloatField(source="a_day")
+    submitted_an_hour = serializers.FloatField(
+        source="an_hour", allow_null=True, help_text="An hour at work; null where no time was measured."
+    )
+    steps_an_hour = serializers.FloatField(
+        allow_null=True, help_text=f"Known of the last {RECENT_DAYS} days alone."
+    )
+
+
+class PersonsWork(Output):
+    """The work of one person."""
+
+    person = Person()
+    in_all = Work(source="all")
+    imported = serializers.IntegerField(help_text="Submissions that came in a file.")
+    open = serializers.IntegerField()
+    expiring = serializers.IntegerField(help_text="Open ones that end soon unless they are used.")
+    returned = serializers.IntegerField(help_text="Or expired.")
+    last_active = serializers.DateTimeField(source="last", allow_null=True)
+    pay = serializers.SerializerMethodField(help_text="Null where nothing is said of pay.")
+
+    def get_pay(self, row: PersonWork) -> str | None:
+        """The pay, to the hundredth."""
+        return None if row.pay is None else f"{row.pay:.2f}"
+
+
+class Forecast(Output):
+    """An expected value with its 95 % interval; without it, `reason` says why."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    reason = Sentence()
+    interval_reason = Sentence()
+
+
+class Outlook(Output):
+    """What is left, and when it ends at the pace of the last 8 weeks."""
+
+    left = serializers.IntegerField(help_text="Labellings that are still to be submitted.")
+    claimed = serializers.IntegerField()
+    free = serializers.IntegerField()
+    days = Forecast(help_text="Days until the last is submitted.")
+    end = serializers.DateTimeField(allow_null=True)
+    earliest = serializers.DateTimeField(allow_null=True)
+    latest = serializers.DateTimeField(allow_null=True)
+
+
+class Cost(Output):
+    """What annotators have earned, and what they will have when all is labelled."""
+
+    so_far = serializers.DecimalField(max_digits=20, decimal_places=2)
+    in_all = Forecast()
+
+
+class BurnUp(Output):
+    """The sums at the end of a day."""
+
+    day = serializers.DateField()
+    submitted = serializers.IntegerField(help_text="Labellings, those from files too.")
+    resolved = serializers.IntegerField(help_text="Trajectories.")
+
+
+class PayRate(Output):
+    """What a project pays."""
+
+    rate = serializers.DecimalField(max_digits=10, decimal_places=2)
+    currency = serializers.CharField()
+    per = serializers.CharField()
+
+
+class Board(Output):
+    """The board of a project."""
+
+    time_zone = serializers.CharField(help_text="Whose days are counted.")
+    people = PersonsWork(many=True)
+    paces = Pace(many=True)
+    outlook = Outlook()
+    places = serializers.IntegerField(help_text="Labellings in all.")
+    trajectories = serializers.IntegerField()
+    burn_up = BurnUp(many=True)
+    pay = PayRate(allow_null=True)
+    cost = Cost(allow_null=True)
+
+
+class OwnWork(Output):
+    """One's own part of it."""
+
+    time_zone = serializers.CharField()
+    own = PersonsWork()
+    paces = Pace(many=True)
+    pay = PayRate(allow_null=True)
+
+
+class HoursFilter(Query):
+    """The days that are asked for."""
+
+    days = serializers.IntegerField(required=False, min_value=1, max_value=MAX_DAYS, default=RECENT_DAYS)
+    person = serializers.CharField(required=False, default="", help_text="A user name. For admins.")
+
+
+class DayOfWork(Output):
+    """One person's work on one day; there is none of days without work."""
+
+    person = Person()
+    day = serializers.DateField(help_text="Of one's own time zone.")
+    active_seconds = serializers.FloatField(source="work.active_seconds")
+    submitted = serializers.IntegerField(source="work.submitted")
+    steps = serializers.IntegerField(source="work.steps")
+    pay = serializers.DecimalField(max_digits=20, decimal_places=2, allow_null=True)
 
 
 class AuditEvent(Output):

@@ -1,7 +1,8 @@
-"""Projects, their guidelines, subsets, progress and audit log."""
+"""Projects, their guidelines, subsets, progress, board and audit log."""
 
 from __future__ import annotations
 
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -10,6 +11,8 @@ from rest_framework.response import Response
 from annotation.core.kinds import STEPS
 from annotation.models import AuditEvent, Guideline, Project, Subset
 from annotation.policies import require, visible
+from annotation.reports.work import board
+from annotation.reports.work.hours import days_of_work, pay_of, zone_of
 from annotation.reports.work.progress import progress
 from annotation.services import ingest, projects
 
@@ -140,8 +143,62 @@ class Progress(ProjectView):
 
     @extend_schema(summary="Follow the progress", responses=shapes.Progress)
     def get(self, request: Request, slug: str) -> Response:
-        """Trajectories by subset and state, and what each annotator has done. For admins."""
+        """Trajectories by subset and state. For admins."""
         return Response(shapes.Progress(progress(actor=self.user, project=self.project())).data)
+
+
+class Board(ProjectView):
+    """`/projects/<slug>/board/`"""
+
+    noun = "board"
+
+    @extend_schema(summary="Follow the work", responses=shapes.Board)
+    def get(self, request: Request, slug: str) -> Response:
+        """Who does what, how fast, when it ends, and what it costs. For admins."""
+        project, zone = self.project(), zone_of(self.user)
+        found = board.board(actor=self.user, project=project, zone=zone)
+        shown = {name: getattr(found, name) for name in shapes.BOARD}
+        return Response(shapes.Board({**shown, "pay": pay_of(project), "time_zone": str(zone)}).data)
+
+
+class OwnWork(ProjectView):
+    """`/projects/<slug>/own-work/`"""
+
+    noun = "board"
+
+    @extend_schema(summary="Look at my work", responses=shapes.OwnWork)
+    def get(self, request: Request, slug: str) -> Response:
+        """My own part of the board: hours, counts and pay. For annotators."""
+        project, zone = self.project(), zone_of(self.user)
+        own, paces = board.own_part(actor=self.user, project=project, zone=zone)
+        shown = {"own": own, "paces": paces, "pay": pay_of(project), "time_zone": str(zone)}
+        return Response(shapes.OwnWork(shown).data)
+
+
+class Hours(ProjectView):
+    """`/projects/<slug>/hours/`"""
+
+    noun = "board"
+
+    @extend_schema(
+        summary="List days of work",
+        parameters=[shapes.HoursFilter],
+        responses=shapes.DayOfWork(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Hours, submissions and pay by day and person, the latest first. Admins see everybody's, annotators
+        their own."""
+        project, asked, zone = self.project(), self.query(shapes.HoursFilter), zone_of(self.user)
+        today = timezone.now().astimezone(zone).date()
+        rows = days_of_work(
+            actor=self.user,
+            project=project,
+            last=today,
+            days=asked["days"],
+            zone=zone,
+            person=asked["person"],
+        )
+        return self.page(rows, shapes.DayOfWork)
 
 
 class Audit(ProjectView):

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.kinds import KINDS, STEPS, ProjectKind, settings_of
 from annotation.core.project_templates import DEFAULT_TEMPLATE, TEMPLATES
 from annotation.core.releases.qualifications import DEGREES
-from annotation.core.vocabulary import Degree, SecondReader, SuggestionPolicy
+from annotation.core.vocabulary import Degree, PayPer, SecondReader, SuggestionPolicy
 from annotation.language import joined, translated, translated_lazy
 from annotation.models import (
     MAX_ANNOTATORS,
@@ -55,6 +55,12 @@ POLICIES = [
 SECOND_READERS = [
     (SecondReader.PERSON.value, _("a person, of every trajectory")),
     (SecondReader.JUDGES.value, _("judges, and a person where they doubt")),
+]
+
+
+PAID_FOR = [
+    (PayPer.HOUR.value, _("an hour at work")),
+    (PayPer.TRAJECTORY.value, _("a submitted trajectory")),
 ]
 
 
@@ -160,6 +166,29 @@ class SettingsForm(forms.Form):
         help_text=_("Drawn by chance, and unmarked. They tell how often people agree with the judges."),
     )
 
+    pay_rate = forms.DecimalField(
+        label=_("Pay"),
+        required=False,
+        min_value=0,
+        max_digits=10,
+        decimal_places=2,
+        help_text=_(
+            "What annotators get, before and after today. They read what they have earned; what all cost is "
+            "for admins. Empty: nothing is said of pay."
+        ),
+    )
+    pay_currency = forms.RegexField(
+        r"^[A-Z]{3}$",
+        label=_("Currency"),
+        required=False,
+        max_length=3,
+        error_messages={"invalid": _("Three capital letters, such as EUR.")},
+        help_text=_("Its code in ISO 4217, such as EUR."),
+    )
+    pay_per = forms.ChoiceField(
+        label=_("Paid for"), choices=PAID_FOR, initial=PayPer.HOUR.value, required=False
+    )
+
     def __init__(self, *args: Any, kind: ProjectKind = STEPS, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.kind_said = titled(kind.title, kind.about)
@@ -170,6 +199,10 @@ class SettingsForm(forms.Form):
         """The default where nothing is said, as in a new project of another kind than the form showed."""
         given: int | None = self.cleaned_data["judged_sample"]
         return JUDGED_SAMPLE if given is None else given
+
+    def clean_pay_per(self) -> str:
+        """The hour where nothing is said."""
+        return self.cleaned_data["pay_per"] or PayPer.HOUR.value
 
     def said(self, name: str) -> Any:
         """The value of a field as it stands in the form; a number, where it is one."""
@@ -248,7 +281,17 @@ class SettingsForm(forms.Form):
                 else gettext("Nothing is labelled twice by chance."),
                 ("retest_percent", "retest_days"),
             ),
+            self._section("pay", _("Pay"), self._pay_said(), ("pay_rate", "pay_currency", "pay_per")),
         ]
+
+    def _pay_said(self) -> str:
+        rate = self["pay_rate"].value()
+        if rate in (None, ""):
+            return gettext("Nothing is said of pay.")
+        words = {"rate": rate, "currency": self["pay_currency"].value()}
+        if self["pay_per"].value() == PayPer.TRAJECTORY:
+            return gettext("Annotators get %(rate)s %(currency)s for a submitted trajectory.") % words
+        return gettext("Annotators get %(rate)s %(currency)s for an hour at work.") % words
 
     def _section(self, key: str, title: Any, sentence: str, names: Iterable[str]) -> Section:
         return Section(key, str(title), sentence, [self[name] for name in names if name in self.fields])

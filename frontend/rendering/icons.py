@@ -6,6 +6,7 @@ ICONS: Final[dict[str, str]] = {
     "adjudication": "M8 2v12M5 14h6M3 5h10M3 5 1.5 9.5h3zM13 5l-1.5 4.5h3z",
     "agreement": "M2 14V2M2 14h12M5 11l3-4 2 2 4-5",
     "audit": "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 5v3l2 2",
+    "board": "M2.5 14h11M4 11.5v-4M7 11.5v-7M10 11.5v-5M13 11.5v-9",
     "check": "m3 8.5 3.5 3.5L13 4.5",
     "copy": "M6 5.5h7v8H6zM4 10.5H3v-8h7v1",
     "corrections": "M9.5 3.5 12 6l-7 7H2.5v-2.5zM11 2l2.5 2.5M9 13.5h4.5",

@@ -93,14 +93,41 @@ def test_progress_is_for_admins(by: Callers, cast: Cast) -> None:
     assert seen["all"]["total"] == 3
     states = seen["subsets"][0]["by_state"]
     assert (states["untouched"], states["awaiting"], states["labelling"]) == (2, 1, 0)
-    assert seen["left"] == 5 and seen["pace"] == 1.0 and seen["projected_end"] is not None
-    assert {row["username"]: row["submitted"] for row in seen["annotators"]} == {
+    for caller in (by.ann, by.judith):
+        refused(caller.get("/projects/bench/progress/"), 403)
+
+
+def test_board_is_for_admins_and_annotators_read_their_own_part_of_it(by: Callers, cast: Cast) -> None:
+    import_records(cast.project, 3)
+    label_next(cast.ann, cast.project)
+    ok(
+        by.admin.patch(
+            "/projects/bench/", {"pay_rate": "2.50", "pay_currency": "EUR", "pay_per": "trajectory"}
+        )
+    )
+    seen = ok(by.admin.get("/projects/bench/board/"))
+    assert seen["outlook"]["left"] == 5 and seen["outlook"]["end"] is None
+    assert {row["person"]["username"]: row["in_all"]["submitted"] for row in seen["people"]} == {
         "ann": 1,
         "ben": 0,
         "cleo": 0,
     }
+    assert (seen["cost"]["so_far"], seen["cost"]["in_all"]["value"]) == ("2.50", 15.0)
+    mine = ok(by.ann.get("/projects/bench/own-work/"))
+    assert (mine["own"]["in_all"]["submitted"], mine["own"]["pay"], mine["pay"]["rate"]) == (
+        1,
+        "2.50",
+        "2.50",
+    )
+    (day,) = ok(by.ann.get("/projects/bench/hours/"))["results"]
+    assert (day["person"]["username"], day["submitted"], day["pay"]) == ("ann", 1, "2.50")
+    assert ok(by.ben.get("/projects/bench/hours/?person=ann"))["results"] == []
+    refused(by.ann.get("/projects/bench/hours/?days=0"), 400)
     for caller in (by.ann, by.judith):
-        refused(caller.get("/projects/bench/progress/"), 403)
+        refused(caller.get("/projects/bench/board/"), 403)
+    for path in ("own-work", "hours"):
+        refused(by.judith.get(f"/projects/bench/{path}/"), 403)
+    refused(by.admin.patch("/projects/bench/", {"pay_currency": ""}), 400)
 
 
 def test_audit_log_is_for_admins_and_pages(by: Callers) -> None:

@@ -24,6 +24,7 @@ from ..transitions import CHANGED_MEANWHILE, require_version
 
 SETTINGS = frozenset(Project.EDITED)
 PEOPLE_BESIDE_JUDGES = 2
+NO_CURRENCY = translatable("Say in which currency people are paid.")
 FIXED = translatable("The kind of a project is fixed when it is created.")
 
 
@@ -39,6 +40,8 @@ def _clean(project: Project) -> None:
     _check_kind(project)
     _check_second_reader(project)
     _check_judges_first(project)
+    if project.pay_rate is not None and not project.pay_currency:
+        raise Invalid(NO_CURRENCY, fields={"pay_currency": NO_CURRENCY})
 
 
 def _check_kind(project: Project) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
@@ -17,7 +18,7 @@ from annotation.core.vocabulary import Role
 from annotation.reports.agreement import report as agreement
 from annotation.reports.cases import disputes, home
 from annotation.reports.quality import label_audit
-from annotation.reports.work import first_steps, progress
+from annotation.reports.work import board, first_steps, progress
 from annotation.reports.work.crowd import own_progress
 from annotation.reports.work.my_progress import own_work
 from annotation.services import projects
@@ -91,7 +92,7 @@ def _tiles(opened: ProjectPage) -> dict[str, Any]:
 
 @require_GET
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
-    """Admins: progress and team. Annotators: their own work. Adjudicators: what waits for them."""
+    """Admins: progress. Annotators: their own work. Adjudicators: what waits for them."""
     opened = open_project(request, slug)
     user, project = opened.user, opened.project
     context: dict[str, Any] = {}
@@ -110,6 +111,8 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         context["progress"] = figures
         if figures.all.total:
             context |= _tiles(opened)
+            zone = timezone.get_current_timezone()
+            context["outlook"] = board.outlook(actor=user, project=project, zone=zone)
         if figures.second_reading is not None and (audit := label_audit.newest_audit(project)) is not None:
             context["audit"] = label_audit.audit_report(viewer=user, audit=audit)
         states = context["states"] = progress.states_of(project.of_kind)

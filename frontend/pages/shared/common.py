@@ -33,6 +33,7 @@ NAVIGATION = (
         _("Label"),
         (
             ("overview", _("Overview"), "project", "project.view"),
+            ("board", _("Board"), "board", "progress.view"),
             ("work", _("My work"), "work", "claim"),
             ("adjudication", _("Adjudication"), "adjudication-queue", "disputes.view"),
             ("corrections", _("Corrections"), "corrections", "correct"),

@@ -92,7 +92,7 @@ def claims(request: HttpRequest, slug: str) -> HttpResponseBase:
     counts = [("claims", _("Trajectories"), held.count()), ("cases", _("Cases"), cases.count())]
     tabs = Tabs("tab", _("Unfinished work"), counts, tab)
     listed = _cases(opened, cases, tabs) if tab == "cases" else _claims(opened, held, tabs)
-    return show(opened, "overview", listed, title=_("Unfinished work"), about=_about(opened, tab))
+    return show(opened, "board", listed, title=_("Unfinished work"), about=_about(opened, tab))
 
 
 def _about(opened: ProjectPage, tab: str) -> str:

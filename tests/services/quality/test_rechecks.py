@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
@@ -19,7 +19,7 @@ from annotation.policies import OPERATOR, visible
 from annotation.reports.agreement import report
 from annotation.reports.cases import home
 from annotation.reports.quality import annotators
-from annotation.reports.work import my_progress, progress
+from annotation.reports.work import board, my_progress, progress
 from annotation.services import (
     assign,
     claim_expiry,
@@ -500,7 +500,12 @@ def figures(cast: Cast) -> bytes:
     """The figures made of the N annotators' labels."""
     found = report.as_json(report.agreement(viewer=OPERATOR, project=cast.project))
     done = progress.progress(actor=OPERATOR, project=cast.project)
-    counts = {"all": done.all.by_state, "team": [(one.username, one.submitted) for one in done.team]}
+    whole = board.board(actor=OPERATOR, project=cast.project, zone=UTC)
+    counts = {
+        "all": done.all.by_state,
+        "sums": [(point.submitted, point.resolved) for point in whole.burn_up],
+        "n": whole.places,
+    }
     return canonical_json([found, counts])
 
 

@@ -1,0 +1,437 @@
+"""The board of a project, for its admins: who does what, how fast, when it ends, and what it costs.
+
+What annotators see is their own part (`own_part`), which tells nothing of others. For what counts as work see
+`hours`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from decimal import Decimal
+from itertools import accumulate, pairwise
+from typing import Final
+
+from django.db import connections
+from django.db.models import Count, F, Max, Min, Q, Sum
+from django.utils import timezone
+
+from annotation.core.figures.forecast import Forecast, days_until_done, sum_to_come
+from annotation.core.vocabulary import AssignmentState, PayPer, TrajectoryState
+from annotation.models import ActiveTime, Assignment, OutcomeConsensus, Project, Trajectory, User
+from annotation.models.labels import ACTIVE_STATES
+from annotation.policies import Actor, require
+
+from .hours import (
+    DAY,
+    Pay,
+    Span,
+    Work,
+    days_up_to,
+    everybody,
+    of_work,
+    pay_of,
+    places_filled,
+    span_of,
+    spans_as_values,
+    work_in,
+)
+
+RECENT_DAYS: Final = 28
+FORECAST_DAYS: Final = 56
+BURN_UP_POINTS: Final = 60
+LATELY: Final = (7, RECENT_DAYS)
+NOTHING: Final = Work()
+EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """Submissions of the last `RECENT_DAYS` days and their steps; of those whose time was measured, how many,
+    their sum and their sum of squares (whole seconds)."""
+
+    submitted: int = 0
+    steps: int = 0
+    timed: int = 0
+    seconds: int = 0
+    squares: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PersonWork:
+    """The work of one person. `all` is everything they did here, `by_day` the days with work among the last
+    `FORECAST_DAYS`; `expiring` are open claims that end soon unless they are used; `imported` are submissions
+    that came in a file."""
+
+    person: User
+    open: int = 0
+    expiring: int = 0
+    returned: int = 0
+    imported: int = 0
+    all: Work = NOTHING
+    last: datetime | None = None
+    by_day: Mapping[date, Work] = field(default_factory=dict)
+    recent: Recent = Recent()
+    pay: Decimal | None = None
+
+    def lately(self, days: int, today: date) -> Work:
+        """The work of so many days, today being the last."""
+        return sum((work for day, work in self.by_day.items() if 0 <= (today - day).days < days), NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The pace of the last `days`: trajectories a day, active hours a day, trajectories and steps an active
+    hour; None where no time was measured, or steps were not counted."""
+
+    days: int
+    work: Work
+
+    @property
+    def a_day(self) -> float:
+        """Trajectories a day."""
+        return self.work.submitted / self.days
+
+    @property
+    def hours_a_day(self) -> float:
+        """Active hours a day."""
+        return self.work.hours / self.days
+
+    @property
+    def an_hour(self) -> float | None:
+        """Trajectories an active hour."""
+        return self.work.submitted / self.work.hours if self.work.active_ms else None
+
+    @property
+    def steps_an_hour(self) -> float | None:
+        """Steps an active hour."""
+        return self.work.steps / self.work.hours if self.work.active_ms and self.work.steps else None
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What is left: `claimed` places that somebody holds and `free` ones; `days` until the last is filled."""
+
+    claimed: int
+    free: int
+    days: Forecast
+    now: datetime
+
+    @property
+    def left(self) -> int:
+        """Labellings that are still to be submitted."""
+        return self.claimed + self.free
+
+    @property
+    def end(self) -> datetime | None:
+        """The projected end."""
+        return self._at(self.days.value)
+
+    @property
+    def earliest(self) -> datetime | None:
+        """The beginning of its interval."""
+        return self._at(self.days.low)
+
+    @property
+    def latest(self) -> datetime | None:
+        """The end of its interval."""
+        return self._at(self.days.high)
+
+    def _at(self, days: float | None) -> datetime | None:
+        return None if days is None or not self.left else self.now + timedelta(days=days)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What has been earned so far, and what it will be when all is labelled."""
+
+    pay: Pay
+    so_far: Decimal
+    in_all: Forecast
+
+
+@dataclass(frozen=True, slots=True)
+class BurnUpPoint:
+    """The sums at the end of a day: labellings submitted, trajectories resolved."""
+
+    day: date
+    submitted: int
+    resolved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The whole picture. `places` are the labellings, `trajectories` the trajectories that the burn-up is of;
+    `timed` of the `recent` submissions have a measured time."""
+
+    today: date
+    people: list[PersonWork]
+    outlook: Outlook
+    paces: tuple[Pace, ...]
+    places: int
+    trajectories: int
+    burn_up: list[BurnUpPoint]
+    cost: Cost | None
+
+
+WorkByDay = Mapping[tuple[int, int], Work]
+"""The work of people (keys) on the last `FORECAST_DAYS` days, the oldest of which is number 0."""
+
+
+def board(*, actor: Actor, project: Project, zone: tzinfo, now: datetime | None = None) -> Board:
+    """The board of a project, for its admins, with days of the time zone. Eleven queries, and those of the
+    permission."""
+    require(actor, "progress.view", project)
+    now = now or timezone.now()
+    today = now.astimezone(zone).date()
+    turns = _turns(project, actor)
+    users = everybody(project)
+    work = _work_by_day(project, users, actor, today, zone)
+    people = _people(project, users, turns, work, today, zone)
+    left = _outlook(project, turns, work, actor, now, zone)
+    return Board(
+        today=today,
+        people=people,
+        outlook=left,
+        paces=_paces(people, today),
+        places=sum(row.placed for row in turns.values()) + left.left,
+        trajectories=Trajectory.objects.filter(project=project, live=True).count(),
+        burn_up=_burn_up(project, turns, actor, today, zone),
+        cost=_cost(project, people, left),
+    )
+
+
+def outlook(*, actor: Actor, project: Project, zone: tzinfo, now: datetime | None = None) -> Outlook:
+    """What is left of a project and when it ends, for its admins. Four queries, and those of the
+    permission."""
+    require(actor, "progress.view", project)
+    now = now or timezone.now()
+    turns = _turns(project, actor)
+    work = _work_by_day(project, turns, actor, now.astimezone(zone).date(), zone)
+    return _outlook(project, turns, work, actor, now, zone)
+
+
+def own_part(
+    *, actor: User, project: Project, zone: tzinfo, now: datetime | None = None
+) -> tuple[PersonWork, tuple[Pace, ...]]:
+    """An annotator's own work in a project and its paces, with nothing of others. Five queries, and those of
+    the permission."""
+    require(actor, "claim", project)
+    today = (now or timezone.now()).astimezone(zone).date()
+    own = {actor.pk: actor}
+    turns = _turns(project, actor, own)
+    work = _work_by_day(project, own, actor, today, zone)
+    people = _people(project, own, turns, work, today, zone)
+    return people[0], _paces(people, today)
+
+
+@dataclass(slots=True)
+class _Turns:
+    """The assignments of one person, counted. `asked_again`: the viewer's own that fill no place; `begun` is
+    the first submission, `first` the first that was made here."""
+
+    open: int = 0
+    claimed: int = 0
+    expiring: int = 0
+    returned: int = 0
+    submitted: int = 0
+    imported: int = 0
+    placed: int = 0
+    asked_again: int = 0
+    begun: datetime | None = None
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+def _turns(project: Project, viewer: Actor, only: Iterable[int] | None = None) -> dict[int, _Turns]:
+    """The assignments of everybody who has any, or of some people. Two queries; the first reads an index
+    alone."""
+    own = viewer.pk if isinstance(viewer, User) else 0
+    rows = Assignment.stored.filter(of_work(project), project=project).order_by()
+    rows = rows if only is None else rows.filter(annotator__in=only)
+    counted = rows.values_list("state", "annotator", "imported").annotate(
+        n=Count("pk"), again=Count("recheck"), first=Min("submitted_at"), last=Max("submitted_at")
+    )
+    found: defaultdict[int, _Turns] = defaultdict(_Turns)
+    for state, pk, imported, n, again, first, last in counted:
+        turns, places = found[pk], n if pk == own else n - again
+        if pk == own and state in ACTIVE_STATES:
+            turns.asked_again += again
+        if state == AssignmentState.SUBMITTED:
+            turns.placed += places
+            turns.begun = min(first, turns.begun or first)
+            turns.last = max(last, turns.last or last)
+            if imported:
+                turns.imported = n
+            else:
+                turns.submitted, turns.first = n, first
+        elif state == AssignmentState.OPEN:
+            turns.open += n
+            turns.claimed += places
+        else:
+            turns.returned += n
+    held = rows.filter(state=AssignmentState.OPEN).values_list("annotator")
+    for pk, warned, used in held.annotate(warned=Count("warned_at"), used=Max("last_used_at")):
+        turns = found[pk]
+        turns.expiring, turns.last = warned, max(used, turns.last or used)
+    return dict(found)
+
+
+def _work_by_day(
+    project: Project, people: Collection[int], viewer: Actor, today: date, zone: tzinfo
+) -> WorkByDay:
+    spans = [span_of(day, zone) for day in days_up_to(today, FORECAST_DAYS + 1)]
+    return work_in(project=project, people=people, spans=spans, viewer=viewer)
+
+
+def _people(
+    project: Project,
+    users: Mapping[int, User],
+    turns: Mapping[int, _Turns],
+    work: WorkByDay,
+    today: date,
+    zone: tzinfo,
+) -> list[PersonWork]:
+    """The work of people, by name. Two queries."""
+    days = days_up_to(today, FORECAST_DAYS + 1)
+    by_day: defaultdict[int, dict[date, Work]] = defaultdict(dict)
+    for (pk, n), done in work.items():
+        by_day[pk][days[n]] = done
+    active = {
+        row["annotator"]: row
+        for row in ActiveTime.objects.filter(project=project, annotator__in=users)
+        .values("annotator")
+        .annotate(ms=Sum("active_ms"), last=Max("begins_at"))
+        .order_by()
+    }
+    recent = _recent(project, users, span_of(today - (RECENT_DAYS - 1) * DAY, zone).begins)
+    pay = pay_of(project)
+    found = []
+    for pk, user in users.items():
+        own, at_work = turns.get(pk, _Turns()), active.get(pk)
+        everything = Work(at_work["ms"] if at_work else 0, own.submitted, own.placed)
+        times = [at for at in (own.last, at_work["last"] if at_work else None) if at]
+        found.append(
+            PersonWork(
+                person=user,
+                open=own.open,
+                expiring=own.expiring,
+                returned=own.returned,
+                imported=own.imported,
+                all=everything,
+                last=max(times, default=None),
+                by_day=by_day[pk],
+                recent=recent.get(pk, Recent()),
+                pay=pay.of(everything) if pay else None,
+            )
+        )
+    return sorted(found, key=lambda row: (str(row.person).casefold(), row.person.pk))
+
+
+def _recent(project: Project, people: Collection[int], since: datetime) -> dict[int, Recent]:
+    seconds = F("active_ms") / 1000
+    rows = Assignment.stored.filter(
+        of_work(project),
+        project=project,
+        state=AssignmentState.SUBMITTED,
+        annotator__in=people,
+        imported=False,
+        submitted_at__gte=since,
+    ).values_list("annotator")
+    counted = rows.annotate(
+        n=Count("pk"),
+        steps=Sum("trajectory__step_count"),
+        timed=Count("pk", filter=Q(active_ms__gt=0)),
+        seconds=Sum(seconds),
+        squares=Sum(seconds * seconds),
+    )
+    return {pk: Recent(*map(int, numbers)) for pk, *numbers in counted.order_by()}
+
+
+def _paces(people: Sequence[PersonWork], today: date) -> tuple[Pace, ...]:
+    """The pace of each of `LATELY`; steps are known of the longest alone."""
+    found = []
+    for days in LATELY:
+        work = sum((one.lately(days, today) for one in people), NOTHING)
+        if days == RECENT_DAYS:
+            work = work._replace(steps=sum(one.recent.steps for one in people))
+        found.append(Pace(days, work))
+    return tuple(found)
+
+
+def _outlook(
+    project: Project, turns: Mapping[int, _Turns], work: WorkByDay, viewer: Actor, now: datetime, zone: tzinfo
+) -> Outlook:
+    """What is left, and when it ends at the pace of the last weeks up to yesterday. One query.
+
+    Of the viewer's own, what they were asked once more takes a place as all else does: else the free places
+    would tell it.
+    """
+    free = Trajectory.objects.filter(project=project, live=True, state=TrajectoryState.LABELLING).aggregate(
+        free=Sum("free_slots", default=0)
+    )["free"]
+    own = turns.get(viewer.pk, _Turns()) if isinstance(viewer, User) else _Turns()
+    claimed = sum(row.claimed for row in turns.values())
+    by_day = Counter[int]()
+    for (_person, n), done in work.items():
+        by_day[n] += done.placed
+    today = now.astimezone(zone).date()
+    begun = min((row.first for row in turns.values() if row.first), default=now).astimezone(zone).date()
+    known = min(FORECAST_DAYS, (today - begun).days)
+    daily = [by_day[n] for n in range(FORECAST_DAYS - known, FORECAST_DAYS)]
+    free = max(free - own.asked_again, 0)
+    return Outlook(claimed, free, days_until_done(daily, claimed + free), now)
+
+
+def _burn_up(
+    project: Project, turns: Mapping[int, _Turns], viewer: Actor, today: date, zone: tzinfo
+) -> list[BurnUpPoint]:
+    """The sums at the end of at most `BURN_UP_POINTS` days, at equal distances, the last of them today. Two
+    queries."""
+    first = min((row.begun for row in turns.values() if row.begun), default=None)
+    if first is None:
+        return []
+    days = max((today - first.astimezone(zone).date()).days, 0) + 1
+    every = -(-days // BURN_UP_POINTS)
+    ends = days_up_to(today, days)[::-1][::every][::-1]
+    edges = [EVER, *(span_of(day, zone).ends for day in ends)]
+    spans = [Span(*pair) for pair in pairwise(edges)]
+    filled = places_filled(project=project, people=turns, spans=spans, viewer=viewer)
+    sums = zip(ends, accumulate(filled), accumulate(_resolved(project, spans)), strict=True)
+    return [BurnUpPoint(*point) for point in sums]
+
+
+RESOLVED: Final = f"""WITH span(n, begins, ends) AS (VALUES {{spans}}) SELECT span.n,
+    (SELECT COUNT(*) FROM {OutcomeConsensus._meta.db_table} o
+        JOIN {Trajectory._meta.db_table} t ON t.id = o.trajectory_id
+        WHERE o.created_at >= span.begins AND o.created_at < span.ends AND t.project_id = %s AND t.live)
+    FROM span ORDER BY span.n"""
+
+
+def _resolved(project: Project, spans: Sequence[Span]) -> list[int]:
+    """The number of trajectories that were resolved in each span."""
+    connection = connections[Trajectory.objects.db]
+    named, values = spans_as_values(connection, spans)
+    with connection.cursor() as cursor:
+        cursor.execute(RESOLVED.format(spans=named), [*values, project.pk])
+        return [n for _span, n in cursor.fetchall()]
+
+
+def _cost(project: Project, people: Sequence[PersonWork], left: Outlook) -> Cost | None:
+    """What all work has earned, and what it earns with all that is left: at the mean time of the submissions
+    of the last `RECENT_DAYS` days whose time was measured. What is asked once more is not foreseen."""
+    pay = pay_of(project)
+    if pay is None:
+        return None
+    so_far = sum((one.pay for one in people if one.pay is not None), Decimal(0))
+    if pay.per == PayPer.TRAJECTORY:
+        more = Forecast(float(left.left), float(left.left), float(left.left))
+    else:
+        timed = sum(one.recent.timed for one in people)
+        mean = sum(one.recent.seconds for one in people) / timed if timed else 0.0
+        squares = sum(one.recent.squares for one in people)
+        variance = max(squares - timed * mean**2, 0.0) / (timed - 1) if timed > 1 else 0.0
+        more = sum_to_come(timed, mean, variance, left.left).scaled(1 / 3600)
+    return Cost(pay, so_far, more.scaled(float(pay.rate), float(so_far)))
