@@ -189,8 +189,9 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
 
 
 def _member(actor: User, project: Project) -> Membership:
-    """The actor's membership, with `recheck`, the one that may come next, `last`, their newest assignment, and
-    whether anything is `assigned` to them, or `limited`. One query, so that nobody waits longer because there are rechecks.
+    """The actor's membership, with `recheck`, the one that may come next, `last`, their newest assignment,
+    and whether anything is `assigned` to them, or `limited`. One query, so that nobody waits longer because
+    there are rechecks.
 
     Raises Conflict (code "away") on days on which they are away.
     """
