@@ -44,6 +44,7 @@ def meant(language: str) -> dict[str, dict[str, tuple[int, str]]]:
     return said
 
 
+@pytest.mark.postgres
 def test_examples_come_once_with_their_keys_in_the_language_asked_for(cast: Cast) -> None:
     source = add(cast, "zh-CN")
     rows = Trajectory.objects.filter(project=cast.project)
