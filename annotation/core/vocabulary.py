@@ -46,6 +46,14 @@ class ExpiryReason(StrEnum):
     REPLACED = "replaced"
 
 
+class QueueTurn(StrEnum):
+    """When the trajectories of a subset come, beside those of others."""
+
+    FIRST = "first"
+    NORMAL = "normal"
+    LAST = "last"
+
+
 class ReservationEnd(StrEnum):
     """The reason why a place is kept for somebody no more: they left, an admin withdrew it, or they may not
     label the trajectory any more."""

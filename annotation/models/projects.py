@@ -16,6 +16,7 @@ from annotation.core.vocabulary import (
     Degree,
     PauseReason,
     PayPer,
+    QueueTurn,
     Role,
     SecondReader,
     SuggestionPolicy,
@@ -376,13 +377,21 @@ class Subset(Versioned, models.Model):
     is given trajectories of this subset.
     `suspend_on_user_turn`: an error run does not propagate past a user message (docs/design.md, "Labels and
     propagation"; right for BFCL-like multi-turn tasks, wrong for τ²-like conversations).
+    `turn`: its trajectories come first, as others do, or last; their positions say the same
+    (core.rechecks.sampling.position).
     """
 
-    EDITED = ("suspend_on_user_turn", "required_test")
+    EDITED = ("suspend_on_user_turn", "turn", "required_test")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subsets")
     name = models.SlugField(_("name"), max_length=64)
     suspend_on_user_turn = models.BooleanField(_("a user message suspends an error run"), default=False)
+    turn = models.CharField(
+        _("turn in the queue"),
+        max_length=6,
+        choices=[(turn.value, turn.value) for turn in QueueTurn],
+        default=QueueTurn.NORMAL.value,
+    )
     training = models.BooleanField(_("training"), default=False)
     required_test = models.ForeignKey(
         "ProficiencyTest", on_delete=models.SET_NULL, null=True, blank=True, related_name="opens"
@@ -391,7 +400,12 @@ class Subset(Versioned, models.Model):
 
     class Meta:
         ordering = ("project", "name")
-        constraints = (models.UniqueConstraint(fields=("project", "name"), name="subset_name_once"),)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "name"), name="subset_name_once"),
+            models.CheckConstraint(
+                condition=Q(turn__in=[turn.value for turn in QueueTurn]), name="subset_turn_known"
+            ),
+        )
 
     def __str__(self) -> str:
         return self.name

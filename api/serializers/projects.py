@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from annotation.core.kinds import KINDS
 from annotation.core.project_templates import TEMPLATES
-from annotation.core.vocabulary import PayPer, SecondReader, SuggestionPolicy
+from annotation.core.vocabulary import PayPer, QueueTurn, SecondReader, SuggestionPolicy
 from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_JUDGED_SAMPLE, MAX_RETEST_DAYS
 from annotation.reports.work.board import RECENT_DAYS, PersonWork
 
@@ -137,19 +137,25 @@ class NewGuideline(Input):
     )
 
 
+TURN_HELP = "Its trajectories come before all others, as others do, or after them."
+
+
 class Subset(Output):
     """A named part of a project's data."""
 
     name = serializers.CharField()
     suspend_on_user_turn = serializers.BooleanField()
+    turn = serializers.ChoiceField(choices=words(QueueTurn), help_text=TURN_HELP)
     version = serializers.CharField(help_text="Names what can be changed as it is.")
     created_at = serializers.DateTimeField()
 
 
 class SubsetChange(Input):
-    """The effect of user messages on the propagation rule."""
+    """The effect of user messages on the propagation rule, and when its trajectories come; what is left out
+    stays."""
 
-    suspend_on_user_turn = serializers.BooleanField()
+    suspend_on_user_turn = serializers.BooleanField(required=False)
+    turn = serializers.ChoiceField(required=False, choices=words(QueueTurn), help_text=TURN_HELP)
     version = Version()
 
 

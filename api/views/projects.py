@@ -130,7 +130,8 @@ class OneSubset(ProjectView):
 
     @extend_schema(summary="Change a subset", request=shapes.SubsetChange, responses=shapes.Subset)
     def patch(self, request: Request, slug: str, name: str) -> Response:
-        """Change how the propagation rule treats user messages in it. For admins."""
+        """Change how the propagation rule treats user messages in it, and when its trajectories come. For
+        admins."""
         subset = self._found(name)
         changed = projects.update_subset(actor=self.user, subset=subset, **self.parsed(shapes.SubsetChange))
         return Response(shapes.Subset(changed).data)

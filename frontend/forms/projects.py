@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.kinds import KINDS, STEPS, ProjectKind, settings_of
 from annotation.core.project_templates import DEFAULT_TEMPLATE, TEMPLATES
 from annotation.core.releases.qualifications import DEGREES
-from annotation.core.vocabulary import Degree, PayPer, SecondReader, SuggestionPolicy
+from annotation.core.vocabulary import Degree, PayPer, QueueTurn, SecondReader, SuggestionPolicy
 from annotation.language import joined, translated, translated_lazy
 from annotation.models import (
     MAX_ANNOTATORS,
@@ -577,7 +577,19 @@ class LimitsForm(forms.Form):
         }
 
 
-class SubsetForm(forms.Form):
-    """A form for the effect of user messages on the propagation rule in a subset."""
+TURNS = [
+    (QueueTurn.FIRST.value, _("comes first")),
+    (QueueTurn.NORMAL.value, _("comes as others do")),
+    (QueueTurn.LAST.value, _("comes last")),
+]
 
+
+class SubsetForm(forms.Form):
+    """A form for a subset: the effect of user messages on the propagation rule, and its turn in the queue."""
+
+    turn = forms.ChoiceField(label=_("Turn in the queue"), choices=TURNS, required=False)
     suspend_on_user_turn = forms.BooleanField(label=_("A user message suspends an error run"), required=False)
+
+    def clean_turn(self) -> str | None:
+        """None where it is not said: it stays."""
+        return self.cleaned_data["turn"] or None

@@ -11,13 +11,14 @@ from math import floor
 from typing import Final
 
 from annotation.core.jsonio.canonical import canonical_json, sha256_hex
-from annotation.core.vocabulary import ConsensusKind, JudgeDoubt, Origin
+from annotation.core.vocabulary import ConsensusKind, JudgeDoubt, Origin, QueueTurn
 
 DIGITS: Final = 13
 """Hexadecimal digits that a float holds exactly."""
 
 PLACE_DIGITS: Final = 15
 """Hexadecimal digits of a place: so many that no two trajectories of a project share one."""
+PLACES: Final = 16**PLACE_DIGITS
 
 PERCENT: Final = 100
 
@@ -35,6 +36,17 @@ def place(*, seed: int, subset: str, record: str) -> int:
     """The place of a trajectory in its project's queue, from 0 to below 2**60, uniform. What is imported
     later stands between what is left of earlier imports."""
     return _drawn(seed, "place", subset, record, digits=PLACE_DIGITS)
+
+
+def position(*, seed: int, subset: str, record: str, turn: QueueTurn = QueueTurn.NORMAL) -> int:
+    """The position of a trajectory in its project's queue: its place among those of subsets whose turn is the
+    same, after all those that come before these."""
+    return level(turn) + place(seed=seed, subset=subset, record=record)
+
+
+def level(turn: QueueTurn) -> int:
+    """The position from which on trajectories stand whose turn this is."""
+    return list(QueueTurn).index(turn) * PLACES
 
 
 def _drawn(seed: int, *what: str | int, digits: int) -> int:

@@ -316,10 +316,13 @@ def _evenly(actor: User, project: Project, cursor: int, full: Collection[int]) -
     waiting = dict(claimable.values_list("pk", "position"))
     if not waiting:
         return [], 0
+    first = min(waiting.values())
+    # subsets keep their turn
+    waiting = {pk: at for pk, at in waiting.items() if at // sampling.PLACES == first // sampling.PLACES}
     held = meetings.holders(waiting)
     met = meetings.met(project.pk, actor.pk)
     order = by_preference([(pk, held.get(pk, ())) for pk in waiting], met)
-    return order[:TRIED], min(waiting.values())
+    return order[:TRIED], first
 
 
 def _in_order(rows: QuerySet[Trajectory], pks: list[int]) -> QuerySet[Trajectory]:

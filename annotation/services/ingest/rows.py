@@ -15,7 +15,7 @@ from annotation.core.text import escape
 from annotation.core.training.keys import IncompleteKey, key_in
 from annotation.core.trajectories.conversation_turns import turns_stand_alone
 from annotation.core.trajectories.trajectory import TrajectoryDraft, content_json, step_indexes
-from annotation.core.vocabulary import ImportState
+from annotation.core.vocabulary import ImportState, QueueTurn
 from annotation.importers import RecordError
 from annotation.models import (
     EDITED_FORMAT,
@@ -221,8 +221,11 @@ def insert_prepared(
             "line": draft.line,
             "live": False,
             "training": False,
-            "position": sampling.place(
-                seed=source.project.recheck_seed, subset=source.target.name, record=item.record_id
+            "position": sampling.position(
+                seed=source.project.recheck_seed,
+                subset=source.target.name,
+                record=item.record_id,
+                turn=QueueTurn(source.target.turn),
             ),
             "free_slots": source.project.annotators_per_trajectory,
         }

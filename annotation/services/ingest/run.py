@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol
 
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, ImportRefused, TristepError
@@ -14,7 +14,8 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.kinds import Feature
 from annotation.core.label_files import LABEL_FORMAT
-from annotation.core.vocabulary import ImportState
+from annotation.core.rechecks import sampling
+from annotation.core.vocabulary import ImportState, QueueTurn
 from annotation.importers import Importer, ReadContext, RecordError, by_name
 from annotation.importers.limits import read_within_limits
 from annotation.importers.options import ReadOptions
@@ -291,10 +292,14 @@ def _publish(source: ImportFile, tally: ImportTally, actor: Actor) -> None:
                 finished_at=timezone.now(),
             )
             _retire(tally.replaced)
-            # the subset as it is now: it may have been marked since the file was received
-            trains = Subset.objects.select_for_update(no_key=True).get(pk=source.target.pk).training
+            # the subset as it is now: it may have been changed since the file was received
+            subset = Subset.objects.select_for_update(no_key=True).get(pk=source.target.pk)
+            trains = subset.training
             Trajectory.objects.filter(source=source, copy_of=None).update(
-                live=not trains, training=trains, free_slots=project.annotators_per_trajectory
+                live=not trains,
+                training=trains,
+                free_slots=project.annotators_per_trajectory,
+                position=F("position") % sampling.PLACES + sampling.level(QueueTurn(subset.turn)),
             )
             if tally.written and not trains:
                 lower_cursors(project_id=source.project_id, position=0)

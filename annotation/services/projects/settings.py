@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import get_language
@@ -14,7 +15,8 @@ from annotation.core.errors import Invalid, Locked, StaleVersion
 from annotation.core.guidelines import default_guideline
 from annotation.core.i18n import translatable
 from annotation.core.kinds import SETTINGS_NEED, STEPS, Feature, by_name, settings_of
-from annotation.core.vocabulary import UNSEEN_POLICIES, SecondReader, TrajectoryState
+from annotation.core.rechecks import sampling
+from annotation.core.vocabulary import UNSEEN_POLICIES, QueueTurn, SecondReader, TrajectoryState
 from annotation.models import Assignment, Guideline, Membership, Project, Subset, Trajectory, User
 from annotation.policies import Actor, recorded, require
 
@@ -297,25 +299,38 @@ def ensure_subset(
     return subset
 
 
+UNKNOWN_TURN = translatable("A subset comes first, as others do (normal), or last.")
+
+
 @transaction.atomic
 def update_subset(
-    *, actor: Actor, subset: Subset, suspend_on_user_turn: bool, version: str | None = None
+    *,
+    actor: Actor,
+    subset: Subset,
+    suspend_on_user_turn: bool | None = None,
+    turn: str | None = None,
+    version: str | None = None,
 ) -> Subset:
-    """Change how the propagation rule treats user messages in a subset. Raises StaleVersion when it is no
-    longer at the `version` that the actor began from."""
+    """Change how the propagation rule treats user messages in a subset, and its turn in the queue (None: it
+    stays). Raises Invalid for an unknown turn, StaleVersion when it is no longer at the `version` that the
+    actor began from."""
     require(actor, "project.change", subset)
     if suspend_on_user_turn:
         subset.project.of_kind.require(Feature.PROPAGATION)
     current = Subset.objects.select_for_update(no_key=True).get(pk=subset.pk)
-    require_version(current, version, {"suspend_on_user_turn": suspend_on_user_turn})
-    if current.suspend_on_user_turn != suspend_on_user_turn:
-        current.suspend_on_user_turn = suspend_on_user_turn
-        current.save(update_fields=["suspend_on_user_turn"])
-        audit.record(
-            actor=actor,
-            verb="subset.change",
-            project=subset.project,
-            obj=current,
-            suspend_on_user_turn=suspend_on_user_turn,
-        )
+    given = {"suspend_on_user_turn": suspend_on_user_turn, "turn": turn}
+    values = {name: value for name, value in given.items() if value is not None}
+    if turn is not None and turn not in set(QueueTurn):
+        raise Invalid(UNKNOWN_TURN, fields={"turn": UNKNOWN_TURN})
+    require_version(current, version, values)
+    changed = {name: value for name, value in values.items() if getattr(current, name) != value}
+    if changed:
+        for name, value in changed.items():
+            setattr(current, name, value)
+        current.save(update_fields=sorted(changed))
+        audit.record(actor=actor, verb="subset.change", project=subset.project, obj=current, **changed)
+    if "turn" in changed:
+        rows = Trajectory.objects.filter(subset=current)
+        rows.update(position=F("position") % sampling.PLACES + sampling.level(QueueTurn(current.turn)))
+        lower_cursors(project_id=current.project_id, position=0)
     return current

@@ -13,6 +13,7 @@ from annotation.core.i18n import translatable
 from annotation.core.influence.experiment import MAX_SEED
 from annotation.core.influence.triage import MAX_BATCH, triaged
 from annotation.core.rechecks import sampling
+from annotation.core.vocabulary import QueueTurn
 from annotation.models import Project, Trajectory
 from annotation.policies import Actor, require
 from annotation.reports.influence.triage import scores, unclaimed
@@ -113,12 +114,18 @@ def _rearrange(project: Project, order: Callable[[list[int]], list[int]]) -> tup
     been claimed meanwhile stays. So every place is one trajectory's at any moment, and what a kill leaves is
     an order like any other: asking again completes it.
     """
-    rows = unclaimed(project).order_by().values_list("pk", "position", "subset__name", "record_id")
+    rows = (
+        unclaimed(project)
+        .order_by()
+        .values_list("pk", "position", "subset__name", "subset__turn", "record_id")
+    )
     before: dict[int, int] = {}
     drawn: dict[int, int] = {}
-    for pk, place, subset, record in rows:
+    for pk, place, subset, turn, record in rows:
         before[pk] = place
-        drawn[pk] = sampling.place(seed=project.recheck_seed, subset=subset, record=record)
+        drawn[pk] = sampling.position(
+            seed=project.recheck_seed, subset=subset, record=record, turn=QueueTurn(turn)
+        )
     waiting = sorted(drawn, key=drawn.__getitem__)
     now = dict(before)
     at_place = {place: pk for pk, place in before.items()}
@@ -138,7 +145,9 @@ def _rearrange(project: Project, order: Callable[[list[int]], list[int]]) -> tup
             _place(list(moved.items()))
             lower_cursors(project_id=project.pk, position=min(moved.values()))
 
-    moves = list(zip(order(waiting), sorted(at_place), strict=True))
+    # subsets keep their turn: the places of each turn are dealt among its own
+    in_turn = sorted(order(waiting), key=lambda pk: drawn[pk] // sampling.PLACES)
+    moves = list(zip(in_turn, sorted(at_place), strict=True))
     in_blocks((moves[at : at + PAIRS] for at in range(0, len(moves), PAIRS)), change_places)
     return waiting, sum(now[pk] != before[pk] for pk in waiting)
 

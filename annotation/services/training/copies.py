@@ -52,7 +52,7 @@ def copy_into(original: Trajectory, subset: Subset) -> Trajectory:
         message_count=original.message_count,
         step_count=original.step_count,
         line=original.line,
-        position=sampling.place(
+        position=sampling.position(
             seed=project.recheck_seed, subset=f"{subset.name} copy", record=original.record_id
         ),
         free_slots=project.annotators_per_trajectory,

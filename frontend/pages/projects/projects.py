@@ -23,7 +23,7 @@ from annotation.models import Assignment, Guideline, Invitation, Membership, Pro
 from annotation.services import ingest, noted_reads
 from annotation.services import projects as service
 from frontend.forms import add_errors
-from frontend.forms.projects import CreateForm, GuidelinesForm, SettingsForm, SubsetForm
+from frontend.forms.projects import TURNS, CreateForm, GuidelinesForm, SettingsForm, SubsetForm
 from frontend.pages.influence import influence
 from frontend.pages.projects import members
 from frontend.pages.shared.collision import Collision, collide, last_change
@@ -150,6 +150,7 @@ def _settings_page(
         began=began,
         collision=collision,
         subsets=subsets,
+        turns=TURNS,
         **influence.switches(opened),
     )
 
@@ -189,7 +190,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def subset(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Change the effect of user messages on the propagation rule in one subset."""
+    """Change the effect of user messages on the propagation rule in one subset, and its turn in the queue."""
     opened = open_project(request, slug, "project.change")
     found = Subset.objects.filter(project=opened.project).select_related("project")
     row = get_object_or_404(policies.visible(opened.user, found), pk=pk)

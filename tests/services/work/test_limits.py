@@ -138,3 +138,27 @@ def test_limits_that_make_no_sense_are_refused_and_others_are_audited(cast: Cast
     quota(cast, cast.ann, tiny=3)
     event = AuditEvent.objects.get(verb="member.limits")
     assert event.detail == {"username": "ann", "quotas": {"tiny": 3}}
+
+
+# ── Turns of subsets ──────────────────────
+@pytest.mark.postgres
+@pytest.mark.usefixtures("queue_of_chance")
+def test_a_subset_comes_first_or_last_also_what_is_imported_later_and_after_triage(cast: Cast) -> None:
+    for name in ("one", "two", "three"):
+        people.import_records(cast.project, 3, subset=name)
+    people.claim(cast.ben, cast.project)
+    for name, turn in (("two", "first"), ("one", "last")):
+        subset = Subset.objects.get(project=cast.project, name=name)
+        projects.update_subset(actor=cast.admin, subset=subset, turn=turn)
+    people.import_records(cast.project, [people.make_record(query) for query in range(3, 5)], subset="two")
+    if (ordered := projects.triage(actor=cast.admin, project=cast.project, seed=1)).moved:
+        projects.undo_triage(actor=cast.admin, project=cast.project)
+    assert ordered.unscored
+
+    mine = [people.claim(cast.ann, cast.project).trajectory.subset.name for _ in range(11)]
+
+    assert mine == ["two"] * 5 + ["three"] * 3 + ["one"] * 3
+    with pytest.raises(Invalid, match="comes first"):
+        projects.update_subset(
+            actor=cast.admin, subset=Subset.objects.get(project=cast.project, name="one"), turn="never"
+        )
