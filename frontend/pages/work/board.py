@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_GET
 
 from annotation import policies
@@ -61,7 +61,7 @@ def _timeline(people: Iterable[PersonWork], today: date) -> dict[str, Any]:
 
     # Mondays have room for a date
     heads = [
-        {"title": date_format(day, "j.n.") if day.weekday() == 0 else "", "tile": tile}
+        {"title": date_format(day, "m-d") if day.weekday() == 0 else "", "tile": tile}
         for day, tile in zip(days, charts.tiles([None] * len(days)), strict=True)
     ]
     return {
@@ -146,7 +146,7 @@ def _people(opened: ProjectPage, found: Board) -> Table:
     columns = [
         Column("person", _("Annotator"), cell=person, look="main"),
         Column("hours", _("Active hours"), cell=hours, look="number"),
-        Column("submitted", _("Submitted"), cell=submitted, look="number"),
+        Column("submitted", pgettext("how many", "Submitted"), cell=submitted, look="number"),
         Column("rate", _("Steps an hour"), rate, look="number"),
         Column("open", _("Unfinished"), cell=held, look="number"),
         *([Column("pay", _("Pay"), lambda row: _money(row.pay, pay.currency), look="number")] if pay else []),
@@ -215,7 +215,9 @@ def _columns(opened: ProjectPage, zone: str) -> list[Column]:
             "number",
             "-active_hours",
         ),
-        Column("submitted", _("Submitted"), "work.submitted", look="number", sort="-submitted"),
+        Column(
+            "submitted", pgettext("how many", "Submitted"), "work.submitted", look="number", sort="-submitted"
+        ),
         Column("steps", _("Steps"), "work.steps", look="number", sort="-steps"),
         *(
             [
