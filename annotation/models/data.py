@@ -263,11 +263,6 @@ class Trajectory(models.Model):
         """Whether somebody can be at work on it: `in_use` as a condition."""
         return self.live or self.training
 
-    @property
-    def keyed_by(self) -> int:
-        """The trajectory that has its key: itself, or what it is a copy of."""
-        return self.copy_of_id or self.pk
-
 
 def in_use(path: str = "") -> Q:
     """The condition on trajectories that somebody can be at work on: live ones, and those of training.
