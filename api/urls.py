@@ -28,12 +28,14 @@ from .views import (
     trajectories,
     workshop,
 )
+from .views.training import proficiency, tutorial
 from .views.training import subsets as training_subsets
 
 app_name = "api"
 
 PROJECT = "projects/<slug:slug>/"
 RELEASE = f"{PROJECT}releases/<str:version>/"
+TEST = f"{PROJECT}tests/<int:number>/"
 PROMPTS = f"{RELEASE}prompts/<slug:name>/"
 DIFF = f"{RELEASE}diff/<str:other>/"
 
@@ -61,6 +63,17 @@ urlpatterns = [
     path(f"{PROJECT}audit/", projects.Audit.as_view(), name="audit"),
     path(f"{PROJECT}members/", members.Members.as_view(), name="members"),
     path(f"{PROJECT}members/<int:pk>/", members.Member.as_view(), name="member"),
+    path(f"{PROJECT}members/<int:pk>/skip-tutorial/", members.SkipTutorial.as_view(), name="skip-tutorial"),
+    path(f"{PROJECT}tutorial/", tutorial.Tutorial.as_view(), name="tutorial"),
+    path(f"{PROJECT}tests/", proficiency.Tests.as_view(), name="tests"),
+    path(f"{PROJECT}tests/proposal/", proficiency.Proposal.as_view(), name="test-proposal"),
+    path(TEST, proficiency.OneTest.as_view(), name="test"),
+    path(f"{TEST}opens/", proficiency.Opens.as_view(), name="test-opens"),
+    path(f"{TEST}attempts/", proficiency.Attempts.as_view(), name="attempts"),
+    path(f"{TEST}standing/", proficiency.Stands.as_view(), name="test-standing"),
+    path("attempts/<int:pk>/", proficiency.OneAttempt.as_view(), name="attempt"),
+    path("attempts/<int:pk>/stop/", proficiency.StopAttempt.as_view(), name="attempt-stop"),
+    path("attempts/<int:pk>/grant/", proficiency.GrantAttempt.as_view(), name="attempt-grant"),
     path(
         f"{PROJECT}members/<int:pk>/qualifications/",
         members.Qualifications.as_view(),
@@ -127,6 +140,7 @@ urlpatterns = [
     path("assignments/<int:pk>/marks/", assignments.Marks.as_view(), name="marks"),
     path("assignments/<int:pk>/activity/", assignments.Activity.as_view(), name="activity"),
     path("assignments/<int:pk>/consensus/", assignments.OwnConsensus.as_view(), name="own-consensus"),
+    path("assignments/<int:pk>/feedback/", assignments.Feedback.as_view(), name="feedback"),
     path("assignments/<int:pk>/reveals/", reveals.Reveals.as_view(), name="reveals"),
     path(f"{PROJECT}judges/", judges.Judges.as_view(), name="judges"),
     path(f"{PROJECT}judges-first/", judges.JudgesFirst.as_view(), name="judges-first"),

@@ -22,7 +22,9 @@ STYLESHEETS: Final[dict[str, str]] = {
     """,
     "tables": "table bulk views heat plot scatter trend verdict",
     "transcript": "message text structure message-menu source call result suggestions run-strip",
-    "workbench": "desk save panel tool find pin step controls reasons rail closing-reason keys mobile-bar",
+    "workbench": """
+        desk save panel tool find pin step controls reasons rail closing-reason feedback keys mobile-bar
+    """,
     "review": "task annotator-labels case",
     "judges": "judge",
     "corrections": "correction",

@@ -36,6 +36,7 @@ from frontend.pages.judging import answers, judges, judges_first, run, runs, wor
 from frontend.pages.projects import audit, crowd_links, members, overview, projects
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
 from frontend.pages.releases import derivations, freezes, prompts, release_diff, releases
+from frontend.pages.training import proficiency, sitting, tutorial
 from frontend.pages.training import subsets as training_subsets
 from frontend.pages.work import (
     assigning,
@@ -126,6 +127,13 @@ project = [
     page(PROJECT + "training/subsets/<int:pk>/", training_subsets.items, "training-items"),
     page(PROJECT + "training/subsets/<int:pk>/unmark/", training_subsets.unmark, "training-unmark"),
     page(PROJECT + "training/items/<int:pk>/", training_subsets.item, "training-item"),
+    page(PROJECT + "training/tutorial/", tutorial.tutorial, "tutorial"),
+    page(PROJECT + "training/tests/", proficiency.tests, "tests"),
+    page(PROJECT + "training/tests/new/", proficiency.new, "test-new"),
+    page(PROJECT + "training/tests/<int:number>/", proficiency.test, "test-detail"),
+    page(PROJECT + "training/tests/<int:number>/edit/", proficiency.edit, "test-edit"),
+    page("attempts/<int:pk>/stop/", proficiency.stop, "attempt-stop"),
+    page("attempts/<int:pk>/grant/", proficiency.grant, "attempt-grant"),
     page(PROJECT + "members/", members.members, "members"),
     page(PROJECT + "members/invite/", members.invite, "invite"),
     page(PROJECT + "members/invitations/<int:pk>/link/", members.renew, "invitation-renew"),
@@ -177,6 +185,8 @@ labelling = [
     page(PROJECT + "work/claim/", my_work.claim, "claim"),
     page(PROJECT + "board/", board.board, "board"),
     page(PROJECT + "hours/", board.hours, "hours"),
+    page(PROJECT + "tests/<int:number>/", sitting.test, "test"),
+    page("attempts/<int:pk>/", sitting.attempt, "attempt"),
     page("assignments/<int:pk>/", workbench.workbench, "workbench"),
     page("assignments/<int:pk>/guidelines/", first_reading.guidelines, "workbench-guidelines"),
     page("assignments/<int:pk>/consensus/", own_consensus.own_consensus, "own-consensus"),

@@ -64,6 +64,15 @@ def _pages() -> Iterator[Address]:
     for place in ("free", "held"):
         yield Address(f + "trajectory-tag", pk(place, of_project=True), place, body={"tag": "odd"})
     yield Address(f + "tags", slug)
+    yield Address(f + "tutorial", slug)
+    for name in ("tests", "test-new"):
+        yield Address(f + name, slug)
+    for name in ("test-detail", "test-edit", "test"):
+        yield Address(f + name, lambda world: {**slug(world), "number": 1})
+    for whose in ("ann", "ben"):
+        yield Address(f + "attempt", pk(f"attempt-{whose}"), whose)
+        yield Address(f + "attempt-stop", pk(f"attempt-{whose}"), whose)
+        yield Address(f + "attempt-grant", pk(f"attempt-{whose}"), whose)
     yield Address(f + "tag-rename", pk("tag", of_project=True), body={"name": "other"})
     yield Address(f + "tag-delete", pk("tag", of_project=True))
     view = {"act": "save", "name": "Tiny ones", "shared": "on"}
@@ -328,6 +337,21 @@ def _api() -> Iterator[Address]:
     yield Address(a + "crowd-places", pk("crowd-link", of_project=True))
     yield Address(a + "crowd-place", pk("crowd-place"), body={"act": "return"})
     yield Address(a + "qualifications", pk("member", of_project=True), body={"degree": "master"})
+    yield Address(a + "skip-tutorial", pk("member", of_project=True))
+    yield Address(a + "tutorial", slug, body={"trajectories": []})
+    yield Address(a + "tests", slug, body={"trajectories": [1], "agreement": 0.8})
+    yield Address(a + "test-proposal", slug)
+    for name, body in (
+        ("test", {"attempts": 2}),
+        ("test-opens", {"subset": "tiny"}),
+        ("attempts", None),
+        ("test-standing", None),
+    ):
+        yield Address(a + name, lambda world: {**slug(world), "number": 1}, body=body)
+    for whose in ("ann", "ben"):
+        yield Address(a + "attempt", pk(f"attempt-{whose}"), whose)
+        yield Address(a + "attempt-stop", pk(f"attempt-{whose}"), whose)
+        yield Address(a + "attempt-grant", pk(f"attempt-{whose}"), whose)
     yield Address(a + "invitations", slug, body={"roles": ["annotator"]})
     yield Address(a + "invitation", pk("invitation", of_project=True))
     yield Address(a + "invitation-link", pk("invitation", of_project=True))
@@ -366,6 +390,7 @@ def _api() -> Iterator[Address]:
         yield Address(a + "marks", pk(whose), whose, body={"needs_discussion": True, "broken": False})
         yield Address(a + "activity", pk(whose), whose, body={"active_ms": 5})
         yield Address(a + "reveals", pk(whose), whose, body={"message_index": 4})
+        yield Address(a + "feedback", pk(whose), whose)
         yield Address(a + "own-remarks", pk(whose), whose, body={"text": "Look.", "message_index": 4})
     yield Address(a + "remarks", slug, query="state=all")
     yield Address(a + "remark-close", pk("remark"), "shared", body={"answer": "No."})

@@ -55,6 +55,7 @@ from annotation.models import (
     Membership,
     Notice,
     PredictionSet,
+    ProficiencyTest,
     PromptSet,
     Qualification,
     Step,
@@ -64,6 +65,7 @@ from annotation.models import (
     SuggestionItem,
     SuggestionRun,
     Tag,
+    TestAttempt,
     Trajectory,
     User,
     WorkshopSample,
@@ -139,6 +141,7 @@ TABLES: dict[str, type[Model]] = {
     "tag": Tag,
     "training-subset": Subset,
     "keyed": Trajectory,
+    **dict.fromkeys(("attempt-ann", "attempt-ben"), TestAttempt),
 }
 
 
@@ -306,6 +309,7 @@ def make_world() -> World:
         "tag": Tag.objects.earliest("pk"),
         "training-subset": keyed.subset,
         "keyed": keyed,
+        **_attempts(cast, keyed),
     }
     assert {name: type(row) for name, row in rows.items()} == TABLES
     return World(
@@ -344,6 +348,18 @@ def _keyed(cast: Cast) -> Trajectory:
     made = {**record(len(PLACES), "keyed"), "explanations": why}
     import_records(cast.project, [made], subset=subset.name)
     return Trajectory.objects.select_related("subset").get(training=True)
+
+
+def _attempts(cast: Cast, keyed: Trajectory) -> dict[str, TestAttempt]:
+    """A test; ann has failed it, and ben is at it. What an attempt asks is told in tests of its own."""
+    now = timezone.now()
+    test = ProficiencyTest.objects.create(project=cast.project, number=1, agreement=0.8, created_at=now)
+    test.items.create(trajectory=keyed, place=0)
+    at = {"number": 1, "begun_at": now}
+    return {
+        "attempt-ann": test.sittings.create(annotator=cast.ann, state="failed", ended_at=now, **at),
+        "attempt-ben": test.sittings.create(annotator=cast.ben, **at),
+    }
 
 
 def note_of(user: User, trajectory: Trajectory) -> str:

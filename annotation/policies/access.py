@@ -13,6 +13,7 @@ from annotation.core.vocabulary import (
     NO_LONGER_BLIND,
     AdjudicationState,
     AssignmentState,
+    RecheckKind,
     Role,
     SuggestionPolicy,
     TrajectoryState,
@@ -69,8 +70,16 @@ def suggestion_policy(user: m.User, trajectory: m.Trajectory) -> SuggestionPolic
 
     While a project's experiment is on, the person's arm on the task decides instead of the project's setting:
     one query more. Whoever has none sees nothing. In older experiments the arm is the task's: two queries
-    more, none when the trajectory comes with its subset and its task."""
+    more, none when the trajectory comes with its subset and its task.
+
+    In the tutorial and in tests nobody sees any; of training trajectories this takes one query more."""
     project = trajectory.project
+    if trajectory.training:
+        taught = m.Assignment.stored.filter(
+            trajectory=trajectory, annotator=user, recheck__kind__in=(RecheckKind.TUTORIAL, RecheckKind.TEST)
+        )
+        if taught.exists():
+            return SuggestionPolicy.NEVER
     if project.experiment_seed is None:
         return SuggestionPolicy(project.suggestion_policy)
     if not deals_people(project):

@@ -248,6 +248,8 @@ def too_late(*, assignment: Assignment, now: datetime) -> bool:
     assert recheck is not None
     if recheck.kind == RecheckKind.GOLD:
         return training.gold_too_late(assignment)
+    if recheck.kind in (RecheckKind.TUTORIAL, RecheckKind.TEST):
+        return True
     if recheck.audited_id is not None:
         others = Recheck.objects.filter(audited=recheck.audited_id, state=RecheckState.DONE)
         return others.exclude(pk=recheck.pk).exists()

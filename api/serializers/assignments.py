@@ -229,3 +229,21 @@ class Activity(Input):
     """Time at work since the last report."""
 
     active_ms = Whole(min_value=0, max_value=MAX_ACTIVE_MS)
+
+
+class OneFeedback(Output):
+    """Feedback on one step, or with `message_index` null on the outcome."""
+
+    message_index = serializers.IntegerField(allow_null=True)
+    first = Value(help_text="The label that the feedback was given on; it may have been changed since.")
+    key = Value(help_text="What the key says.")
+    right = serializers.BooleanField(help_text="Whether the two are the same.")
+    reason = serializers.CharField(help_text="A code of the label scheme that says why; empty: none.")
+    note = StoredText(help_text="Why, in Markdown.")
+    topic = serializers.CharField(help_text="The section of the default guidelines that it is about.")
+
+
+class FeedbackGiven(Output):
+    """Steps in their order, the outcome last."""
+
+    feedback = OneFeedback(many=True)

@@ -110,6 +110,10 @@ class Member(Output):
     user = Person()
     roles = Roles()
     version = serializers.CharField(help_text="Names the roles as they are.")
+    tutorial_done_at = serializers.DateTimeField(
+        allow_null=True, help_text="Since when the tutorial is behind them; null: it is not."
+    )
+    tutorial_skipped = serializers.BooleanField(help_text="Whether an admin has let them skip it.")
     created_at = serializers.DateTimeField()
 
 

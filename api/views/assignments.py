@@ -13,9 +13,10 @@ from annotation.core.vocabulary import TokenScope
 from annotation.models import Assignment
 from annotation.policies import own, require, visible
 from annotation.policies.rechecks import not_closed
+from annotation.reports.training import tutorial
 from annotation.reports.work import claims
 from annotation.reports.work.workbench import Workbench, workbench
-from annotation.services import assign, label, noted_reads
+from annotation.services import assign, label, noted_reads, training
 from annotation.services.even_time import evened
 
 from ..serializers import assignments as shapes
@@ -24,7 +25,7 @@ from .base import ProjectView, View, fetch, fetch_all, only_row, refusals
 
 # everything an assignment is shown with
 ASSIGNMENTS = Assignment.stored.select_related(
-    "project", "annotator", "trajectory__subset", "trajectory__task"
+    "project", "annotator", "recheck", "trajectory__subset", "trajectory__task"
 )
 
 
@@ -236,3 +237,22 @@ class OwnConsensus(View):
         row = only_row(own(self.user, ASSIGNMENTS.filter(pk=pk)))
         found = noted_reads.own_consensus(actor=self.user, assignment=row)
         return Response(shapes.OwnConsensus(found).data)
+
+
+class Feedback(Mine):
+    """`/assignments/<id>/feedback/`"""
+
+    reading_may_conflict = True
+
+    @extend_schema(summary="Read the feedback I was given", responses=shapes.FeedbackGiven)
+    def get(self, request: Request, pk: int) -> Response:
+        """The feedback on one's own item of the tutorial so far, step by step and the outcome last."""
+        found = tutorial.feedback_given(actor=self.user, assignment=self.assignment(pk))
+        return Response(shapes.FeedbackGiven({"feedback": found}).data)
+
+    @extend_schema(summary="Ask for feedback", request=None, responses=shapes.FeedbackGiven)
+    def post(self, request: Request, pk: int) -> Response:
+        """Feedback on every label that is stored, and on nothing that has none; what the label was at this
+        moment is kept. Refused with 403 `sealed` outside the tutorial."""
+        found = training.give_feedback(actor=self.user, assignment=self.assignment(pk))
+        return Response(shapes.FeedbackGiven({"feedback": found}).data)

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from annotation.models import CrowdLink, CrowdPlace, Invitation, Membership, Qualification, Subset
 from annotation.policies import require, visible
 from annotation.reports.work.crowd import crowd_links, crowd_places, progress_of
-from annotation.services import projects
+from annotation.services import projects, training
 from annotation.services.shares.limits import set_limits
 
 from ..serializers import people as shapes
@@ -132,6 +132,22 @@ class Limits(ProjectView):
             days_away=None if away is None else [(one["first"], one["last"]) for one in away],
         )
         return self._said(member)
+
+
+class SkipTutorial(ProjectView):
+    """`/projects/<slug>/members/<id>/skip-tutorial/`"""
+
+    noun = "members"
+
+    @extend_schema(summary="Let a member skip the tutorial", request=None, responses=shapes.Member)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """The queue opens to them without it. For admins; it is audited, and repeating it changes nothing.
+        409 for somebody who does not annotate."""
+        rows = Membership.objects.filter(project=self.project()).select_related("user", "project")
+        member = fetch(self.user, rows, pk=pk)
+        training.skip_tutorial(actor=self.user, membership=member)
+        member.refresh_from_db()
+        return Response(shapes.Member(member).data)
 
 
 class Invitations(ProjectView):

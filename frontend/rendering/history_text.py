@@ -21,6 +21,7 @@ HISTORY_SENTENCES: Final = {
     "orphan": gettext_lazy("lost a filled label: its error was taken back"),
     "import": gettext_lazy("labels came from a file"),
     "mark": gettext_lazy("marked the whole trajectory"),
+    "feedback": gettext_lazy("was given feedback"),
     "reveal": gettext_lazy("asked for judges’ suggestions"),
     "comment": gettext_lazy("commented"),
     "retracted": gettext_lazy("wrote a comment, taken back since"),

@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.training.choosing import FEWEST
 from annotation.core.vocabulary import VALUES, AttemptState, KeyOrigin, PilotState
 
 from ..data import Step, Trajectory
@@ -99,7 +100,8 @@ class ProficiencyTest(models.Model):
     `agreement`, `error_recall` and `first_error` are the shares (0 … 1) to reach: of steps labelled as in the
     key, of the key's errors found, and of trajectories with an error whose first one was found; null: not
     asked. `attempts`: so many may fail; `wait_hours`: so long before the next. `each_guideline`: a new
-    version of the guidelines asks for it again. Its items and marks are fixed by its first attempt.
+    version of the guidelines asks for it again. `per_attempt`: of its items so many are drawn for an attempt;
+    null: all. Items, marks and `per_attempt` are fixed by its first attempt.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="tests", db_index=False)
@@ -114,6 +116,9 @@ class ProficiencyTest(models.Model):
         _("hours before the next attempt"), default=24, validators=[MaxValueValidator(MAX_WAIT_HOURS)]
     )
     each_guideline = models.BooleanField(_("asked again for new guidelines"), default=False)
+    per_attempt = models.PositiveSmallIntegerField(
+        _("items of an attempt"), null=True, blank=True, validators=[MinValueValidator(FEWEST)]
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -135,6 +140,10 @@ class ProficiencyTest(models.Model):
             models.CheckConstraint(
                 condition=Q(attempts__gte=1, attempts__lte=MAX_ATTEMPTS, wait_hours__lte=MAX_WAIT_HOURS),
                 name="test_attempts_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(per_attempt__isnull=True) | Q(per_attempt__gte=FEWEST),
+                name="test_items_in_range",
             ),
         )
 
@@ -164,7 +173,8 @@ class TestAttempt(models.Model):
     """Somebody's attempt at a test, by number (from 1); its items are rechecks of the kind test.
 
     When it has ended, `agreement`, `error_recall` and `first_error` are what they reached (0 … 1; null where
-    the key has no error). `guideline_version` is that of its beginning.
+    the key has no error). `guideline_version` is that of its beginning. `waived`: an admin has granted
+    another in its place, so that it neither counts nor makes anybody wait.
     """
 
     test = models.ForeignKey(
@@ -174,6 +184,7 @@ class TestAttempt(models.Model):
     number = models.PositiveSmallIntegerField()
     state = models.CharField(max_length=8, default=AttemptState.RUNNING.value)
     guideline_version = models.PositiveIntegerField(default=0)
+    waived = models.BooleanField(default=False)
     agreement = models.FloatField(null=True, blank=True)
     error_recall = models.FloatField(null=True, blank=True)
     first_error = models.FloatField(null=True, blank=True)

@@ -30,8 +30,10 @@ from annotation.models import (
     User,
     given_to_people,
 )
+from annotation.policies.qualifying import closed_subsets
 from annotation.policies.rechecks import askable
 
+from ..training.next_turn import Closed, NextTurn, next_turns
 from ..work.my_progress import OwnWork, own_work, with_progress
 from .disputes import to_decide, untaken
 
@@ -44,10 +46,10 @@ UNFINISHED_IMPORTS = (ImportState.UPLOADED.value, ImportState.QUEUED.value, Impo
 class ProjectWork:
     """One project on the home page: what this person can do in it now.
 
-    `can_claim` is for annotators; `disputes` (cases nobody has, not labelled by this person) and `cases`
-    (their own open ones) for adjudicators. For admins alone: `counts` (state → trajectories), `untaken`
-    (disputes that nobody has), `left` (labellings to be submitted), and `ending`, the claims that end soon
-    because nobody uses them.
+    `can_claim` is for annotators, and `next` what stands before their queue; `disputes` (cases nobody has,
+    not labelled by this person) and `cases` (their own open ones) for adjudicators. For admins alone:
+    `counts` (state → trajectories), `untaken` (disputes that nobody has), `left` (labellings to be
+    submitted), and `ending`, the claims that end soon because nobody uses them.
     """
 
     project: Project
@@ -55,6 +57,7 @@ class ProjectWork:
     open: list[Assignment] = field(default_factory=list)
     own: OwnWork = field(default_factory=OwnWork)
     can_claim: bool = False
+    next: NextTurn | None = None
     disputes: int = 0
     cases: list[Adjudication] = field(default_factory=list)
     imports: list[ImportFile] = field(default_factory=list)
@@ -87,10 +90,12 @@ class ProjectWork:
 
 def waiting_for(user: User) -> list[ProjectWork]:
     """The projects of a person, the first 30 by name, with what waits in each: those where something does
-    come first. At most eleven queries."""
+    come first. At most sixteen queries."""
     projects = list(policies.visible(user, Project.objects.all())[:PROJECTS_SHOWN])
-    memberships = {row.project_id: row for row in _memberships(user, projects)}
+    closed = closed_subsets(user, [project.pk for project in projects])
+    memberships = {row.project_id: row for row in _memberships(user, projects, closed)}
     cards = {}
+    turns = next_turns(user, memberships.values(), closed)
     for project in projects:
         member = memberships.get(project.pk)
         roles = set(member.roles) if member is not None else set()
@@ -98,19 +103,23 @@ def waiting_for(user: User) -> list[ProjectWork]:
             roles.add(Role.ADMIN)
         cards[project.pk] = ProjectWork(project=project, roles=tuple(role for role in Role if role in roles))
         if member is not None:
-            cards[project.pk].can_claim = member.is_annotator and bool(getattr(member, "has_work", False))
+            turn = cards[project.pk].next = turns.get(project.pk)
+            has_work = (turn is not None and turn.kind != "open") or bool(getattr(member, "has_work", False))
+            cards[project.pk].can_claim = member.is_annotator and has_work
     _own_work(user, cards)
     _disputes(user, {pk: card for pk, card in cards.items() if Role.ADJUDICATOR in card.roles})
     _for_admins(user, {pk: card for pk, card in cards.items() if Role.ADMIN in card.roles})
     return sorted(cards.values(), key=lambda card: not card.waits)
 
 
-def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership]:
+def _memberships(user: User, projects: Iterable[Project], closed: Closed) -> QuerySet[Membership]:
     """The person's memberships, each with `has_work`: they would be given something if they claimed."""
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
     rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
     seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SEEN_LABELS)
+    unpassed = [subset for subsets in closed.values() for subset in subsets]
     free = Trajectory.objects.filter(
+        ~Q(subset__in=unpassed) if unpassed else Q(),
         given_to_people(),
         ~Exists(theirs),
         ~Exists(rechecked),
@@ -127,9 +136,19 @@ def _memberships(user: User, projects: Iterable[Project]) -> QuerySet[Membership
 
 
 def can_claim(user: User, project: Project) -> bool:
-    """Whether something in a project is free for this person to label. One query."""
-    row = _memberships(user, [project]).first()
-    return row is not None and row.is_annotator and bool(getattr(row, "has_work", False))
+    """Whether something in a project is free for this person to label. At most six queries."""
+    return before_queue(user, project)[0]
+
+
+def before_queue(user: User, project: Project) -> tuple[bool, NextTurn | None]:
+    """Whether something in a project is free for this person to label, and what stands before its queue. At
+    most six queries."""
+    closed = closed_subsets(user, [project.pk])
+    row = _memberships(user, [project], closed).first()
+    if row is None or not row.is_annotator:
+        return False, None
+    turn = next_turns(user, [row], closed).get(project.pk)
+    return bool(getattr(row, "has_work", False)) or (turn is not None and turn.kind != "open"), turn
 
 
 def _own_work(user: User, cards: dict[int, ProjectWork]) -> None:

@@ -18,11 +18,12 @@ _of_label = attrgetter(*LABEL_FIELDS)
 _of_outcome = attrgetter(*OUTCOME_FIELDS)
 
 
-def rules_of(project: Project, subset: Subset) -> PropagationRules:
-    """The propagation rules in force for the trajectories of a subset."""
+def rules_of(project: Project, subset: Subset, *, tested: bool = False) -> PropagationRules:
+    """The propagation rules in force for the trajectories of a subset. `tested`: in a test, where nothing is
+    carried forward (as in `services.label.rows.READ`)."""
     return PropagationRules(
         suspend_on_user_turn=subset.suspend_on_user_turn,
-        carry_forward=project.carry_forward,
+        carry_forward=project.carry_forward and not tested,
         propagates=project.of_kind.has(Feature.PROPAGATION),
         others=project.of_kind.has(Feature.PAIRS),
     )

@@ -84,7 +84,8 @@ def reopenable() -> Q:
         trajectory=OuterRef("trajectory"), user=OuterRef("annotator"), kind__in=SEEN_LABELS
     )
     several = Q(project__annotators_per_trajectory__gt=1, project__second_reader=SecondReader.PERSON)
-    return Q(state=AssignmentState.SUBMITTED) & several & Q(~Exists(seen))
+    taught = Q(recheck__kind__in=(RecheckKind.TUTORIAL, RecheckKind.TEST), recheck__isnull=False)
+    return Q(state=AssignmentState.SUBMITTED) & several & Q(~Exists(seen)) & ~taught
 
 
 def with_progress(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:

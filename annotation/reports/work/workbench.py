@@ -7,13 +7,14 @@ from annotation.core.decisions.display import display_order
 from annotation.core.errors import StaleState
 from annotation.core.i18n import translatable
 from annotation.core.kinds import Feature
-from annotation.core.vocabulary import AssignmentState, DecisionKind
+from annotation.core.vocabulary import AssignmentState, DecisionKind, RecheckKind
 from annotation.models import Assignment, Guideline, Label, OutcomeLabel, Step, User
 from annotation.policies import FieldAccess, field_access, require
 from annotation.policies.rechecks import closed
 
 from ..shared.label_json import fields_of, label_json, outcome_json, rules_of
 from ..shared.transcripts import Transcript, transcript
+from ..training.guided import Guided, guided
 from .my_progress import reopenable
 
 PRESET: Final = 1
@@ -30,7 +31,8 @@ class Workbench:
     answers them, each step with its `ordinal` (from 0) and `after_user_turn` besides, in the order in which
     they are shown: alternatives in one of chance, of its own for each person. `preset` is the outcome that
     stands on the screen while none is set. `reopenable`: it was
-    submitted, and for all that its annotator knows can be opened again.
+    submitted, and for all that its annotator knows can be opened again. `guided`: which item of the tutorial
+    or of a test it is.
     """
 
     assignment: Assignment
@@ -42,6 +44,7 @@ class Workbench:
     preset: int | None
     reopenable: bool
     guidelines: Guideline | None
+    guided: Guided | None = None
 
     @property
     def order(self) -> list[int]:
@@ -57,8 +60,8 @@ class Workbench:
 def workbench(*, actor: User, assignment: Assignment) -> Workbench:
     """The data of the workbench of one's own assignment, in a constant number of queries (at most 9).
 
-    `assignment` comes with its project and its trajectory's subset and task. Raises Denied for somebody
-    else's, StaleState for one that was returned, has expired or is closed.
+    `assignment` comes with its project, its recheck, and its trajectory's subset and task. Raises Denied
+    for somebody else's, StaleState for one that was returned, has expired or is closed.
     """
     require(actor, "label", assignment)
     if assignment.state not in (AssignmentState.OPEN, AssignmentState.SUBMITTED):
@@ -92,6 +95,7 @@ def workbench(*, actor: User, assignment: Assignment) -> Workbench:
         preset=PRESET if assignment.project.of_kind.has(Feature.PAIRS) else None,
         reopenable=is_submitted and own.filter(reopenable()).exists(),
         guidelines=Guideline.objects.filter(project=assignment.project_id).order_by("-version").first(),
+        guided=guided(assignment),
     )
 
 
@@ -100,7 +104,8 @@ def _state(assignment: Assignment, steps: list[Step], kind: DecisionKind) -> dic
     rows = Label.stored.filter(assignment=assignment)
     labels = {label.step_id: fields_of(label, index_of) for label in rows}
     outcome = OutcomeLabel.stored.filter(assignment=assignment).first()
-    rules = rules_of(assignment.project, assignment.trajectory.subset)
+    tested = assignment.recheck is not None and assignment.recheck.kind == RecheckKind.TEST
+    rules = rules_of(assignment.project, assignment.trajectory.subset, tested=tested)
     of_index = {step.message_index: step for step in steps}
     shown = list(of_index)
     if assignment.project.of_kind.has(Feature.PAIRS):

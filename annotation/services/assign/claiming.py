@@ -20,6 +20,7 @@ from annotation.models import (
     DaysAway,
     Exposure,
     Membership,
+    ProficiencyTest,
     Project,
     Quota,
     Recheck,
@@ -30,11 +31,13 @@ from annotation.models import (
 )
 from annotation.policies import require
 from annotation.policies.crowd import keep_place
+from annotation.policies.qualifying import closed_subsets
 from annotation.policies.rechecks import askable
 
 from .. import arms, claim_expiry, rechecks, training
 from ..shares import limits, meetings
 from ..training import gold
+from ..transitions import advance
 from .slots import guideline_in_force, take_slot
 
 CLAIM_TRIES = 50
@@ -48,11 +51,19 @@ NOTHING_LEFT = translatable("There is nothing left for you to label in this proj
 
 
 def _claimable(
-    user: User, project: Project, cursor: int, *, assigned: bool | None = None, full: Collection[int] = ()
+    user: User,
+    project: Project,
+    cursor: int,
+    *,
+    assigned: bool | None = None,
+    full: Collection[int] = (),
+    untested: bool = False,
 ) -> QuerySet[Trajectory]:
     """Trajectories that a person may claim, in queue order: a free slot that is kept for nobody else, never
     theirs before, nothing of it seen, and left by judges where these are asked first. `assigned`: only those
-    of which a place is kept for them, or only others. Of the subsets `full` they may have no more."""
+    of which a place is kept for them, or only others. Of the subsets `full` they may have no more.
+    `untested`: also of subsets whose test they have not passed."""
+    closed = {} if untested else closed_subsets(user, [project.pk]).get(project.pk, {})
     kept = Q(Exists(Reservation.objects.filter(trajectory=OuterRef("pk"), annotator=user)), free_slots__gt=0)
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
     # what was resolved, and is labelled once more: its readers are none of the N
@@ -65,6 +76,7 @@ def _claimable(
     return (
         Trajectory.objects.filter(
             places[assigned],
+            ~Q(subset__in=closed) if closed else Q(),
             ~Exists(theirs),
             ~Exists(rechecked),
             ~Exists(seen),
@@ -118,7 +130,8 @@ def claim_next(*, actor: User, project: Project, claim_key: str | None = None) -
 
     Raises Conflict (codes "claim_limit" to whoever holds as many as the project allows, "away" to whoever is
     away, "quota" to whoever has as many as they may, "nothing_left" when nothing is left for this person,
-    "claim_key_reused" for a key of another project, those of `training.gate`), Invalid for an unusable key.
+    "test_needed" where a test stands before what is left, "claim_key_reused" for a key of another project,
+    those of `training.gate`), Invalid for an unusable key.
     """
     if claim_key and not CLAIM_KEY.fullmatch(claim_key):
         raise Invalid(
@@ -152,8 +165,7 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
         keep_place(actor, project, timezone.now())
     turn = training.gate(membership, project)
     if turn is not None:
-        taken = rechecks.take(recheck=turn, user=actor)
-        return _begin(actor, project, taken.trajectory_id, claim_key, recheck=taken)
+        return _take_turn(actor, project, turn, claim_key)
     recheck: int | None = getattr(membership, "recheck", None)
     assigned: bool = getattr(membership, "assigned", False)
     drawn = gold.drawn(membership, project, getattr(membership, "last", None))
@@ -219,6 +231,36 @@ def _member(actor: User, project: Project) -> Membership:
             code="away",
         )
     return membership
+
+
+def _take_turn(actor: User, project: Project, turn: int, claim_key: str | None) -> Assignment:
+    """The actor's assignment at a training turn: the one they have of it, taken up again, or a new one."""
+    mine = Assignment.stored.filter(recheck=turn, annotator=actor).first()
+    if mine is not None and mine.state == AssignmentState.OPEN:
+        return mine
+    taken = rechecks.take(recheck=turn, user=actor)
+    if mine is None:
+        return _begin(actor, project, taken.trajectory_id, claim_key, recheck=taken)
+    take_up(mine.pk)
+    mine.refresh_from_db()
+    return mine
+
+
+def take_up(assignment: int, *, slot: int | None = None) -> None:
+    """Open an assignment that was given back or has expired again, draft included. Raises StaleState when it
+    is in another state."""
+    advance(
+        Assignment,
+        assignment,
+        (AssignmentState.RETURNED, AssignmentState.EXPIRED),
+        AssignmentState.OPEN,
+        slot=slot,
+        returned_at=None,
+        return_reason="",
+        expiry_reason="",
+        last_used_at=timezone.now(),
+        warned_at=None,
+    )
 
 
 def keep_limit(actor: User, project: Project) -> None:
@@ -330,6 +372,21 @@ def _in_order(rows: QuerySet[Trajectory], pks: list[int]) -> QuerySet[Trajectory
     return rows.filter(pk__in=pks).order_by(ranks)
 
 
+def _nothing_left(actor: User, project: Project) -> Conflict:
+    """Why there is nothing to claim: nothing is left, or a test stands before what is."""
+    closed = closed_subsets(actor, [project.pk]).get(project.pk, {})
+    left = _claimable(actor, project, 0, untested=True) if closed else Trajectory.objects.none()
+    subset = left.filter(subset__in=closed).values_list("subset", flat=True).first()
+    if subset is None:
+        return Conflict(NOTHING_LEFT, code="nothing_left")
+    number = ProficiencyTest.objects.get(pk=closed[subset]).number
+    return Conflict(
+        translatable("Pass test {number} first: what is left to label is for those who have.", number=number),
+        code="test_needed",
+        details={"test": number},
+    )
+
+
 def _choose(
     actor: User, project: Project, cursor: int, wait_for: int | None, *, assigned: bool, full: Collection[int]
 ) -> Trajectory:
@@ -351,6 +408,6 @@ def _choose(
     if chosen is None:
         left = _claimable(actor, project, 0, assigned=None if assigned else False, full=full).first()
         if left is None:
-            raise Conflict(QUOTA, code="quota") if full else Conflict(NOTHING_LEFT, code="nothing_left")
+            raise Conflict(QUOTA, code="quota") if full else _nothing_left(actor, project)
         raise _Held(left.pk)
     return chosen

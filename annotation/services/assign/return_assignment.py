@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation.core import text
 from annotation.core.errors import Denied, Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AssignmentState, ExpiryReason
+from annotation.core.vocabulary import AssignmentState, ExpiryReason, RecheckKind
 from annotation.models import (
     Assignment,
     Membership,
@@ -26,13 +26,15 @@ from ..cursors import lower_cursors
 from ..shares import meetings
 from ..training import refuse_paused
 from ..transitions import advance
-from .claiming import has_seen_labels, keep_limit
+from .claiming import has_seen_labels, keep_limit, take_up
 from .slots import take_slot
 
 MAX_REASON = 2_000
 REPLACED = translatable(
     "This was replaced by other content, which is labelled anew: it comes to you as any other does."
 )
+
+IN_TURN = translatable("The tutorial and tests come to you in their turn: ask for the next one.")
 
 
 @transaction.atomic
@@ -104,6 +106,8 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
     current = Assignment.stored.select_for_update(no_key=True).filter(pk=assignment.pk).first()
     if current is None:
         raise NotFound(translatable("There is no such assignment."))
+    if current.recheck is not None and current.recheck.kind in (RecheckKind.TUTORIAL, RecheckKind.TEST):
+        raise StaleState(IN_TURN, code="in_turn")
     if not current.trajectory.in_use:
         raise StaleState(REPLACED, code="replaced")
     if has_seen_labels(actor, current.trajectory):
@@ -116,18 +120,7 @@ def resume_assignment(*, actor: User, assignment: Assignment) -> Assignment:
         rechecks.take(recheck=current.recheck_id, user=actor, dealt=False)
     else:
         slot = take_slot(current.trajectory_id, current.project_id, annotator=actor.pk)
-    advance(
-        Assignment,
-        current.pk,
-        (AssignmentState.RETURNED, AssignmentState.EXPIRED),
-        AssignmentState.OPEN,
-        slot=slot,
-        returned_at=None,
-        return_reason="",
-        expiry_reason="",
-        last_used_at=timezone.now(),
-        warned_at=None,
-    )
+    take_up(current.pk, slot=slot)
     audit.record(actor=actor, verb="assignment.resume", project=current.project, obj=current)
     current.refresh_from_db()
     return current

@@ -27,7 +27,8 @@ LOCK = "SELECT id FROM annotation_assignment WHERE id = %(assignment)s FOR NO KE
 # asked of labels to be written; services/exposures.py (`_fix_blind_values`) asks it of labels that are there
 # at an exposure, and models/blindness.py reads what both have written.
 READ = """
-SELECT a.project_id, a.trajectory_id, a.state, p.kind, p.carry_forward, b.suspend_on_user_turn,
+SELECT a.project_id, a.trajectory_id, a.state, p.kind,
+       CASE WHEN r.kind = 'test' THEN FALSE ELSE p.carry_forward END, b.suspend_on_user_turn,
        m.is_annotator, m.is_adjudicator, m.is_admin,
        op.digest, op.results, op.created_at,
        o.id, o.value, o.unsure, o.flagged, o.note, o.reason, o.version,
@@ -44,6 +45,7 @@ SELECT a.project_id, a.trajectory_id, a.state, p.kind, p.carry_forward, b.suspen
   JOIN annotation_project p ON p.id = a.project_id
   JOIN annotation_trajectory t ON t.id = a.trajectory_id
   JOIN annotation_subset b ON b.id = t.subset_id
+  LEFT JOIN annotation_recheck r ON r.id = a.recheck_id
   JOIN annotation_step s ON s.trajectory_id = a.trajectory_id
   LEFT JOIN annotation_membership m ON m.project_id = a.project_id AND m.user_id = a.annotator_id
   LEFT JOIN annotation_label l ON l.assignment_id = a.id AND l.step_id = s.id

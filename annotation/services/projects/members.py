@@ -10,7 +10,7 @@ from annotation.core.vocabulary import ExpiryReason
 from annotation.models import Adjudication, Assignment, Membership, Project, Reservation, User
 from annotation.policies import Actor, require
 
-from .. import audit, claim_expiry
+from .. import audit, claim_expiry, proficiency
 from ..transitions import require_version
 
 NO_ROLE = translatable("Choose at least one role.")
@@ -77,6 +77,8 @@ def _set_roles(
     # before the membership: trajectories are locked first, here as in claiming
     kept = None if is_annotator else _kept(project, user)
     claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT, kept=kept)
+    if not is_annotator:
+        proficiency.stop_attempts_of(actor=actor, user=user, project=project)
     membership, _ = Membership.objects.update_or_create(
         project=project, user=user, defaults=held, create_defaults={**held, "created_at": timezone.now()}
     )
@@ -104,6 +106,7 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
         _keep_an_admin(membership.project, membership)
     kept = _kept(membership.project, user)
     claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT, kept=kept)
+    proficiency.stop_attempts_of(actor=actor, user=user, project=membership.project)
     audit.record(
         actor=actor,
         verb="member.remove",

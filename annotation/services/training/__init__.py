@@ -1,12 +1,14 @@
 """Training: subsets with keyed trajectories, and people's turns at them (docs/training.md)."""
 
 from .copies import copy_into
+from .finishing import finished
 from .gate import gate, refuse_paused
 from .gold import gold_too_late, make_gold, remove_gold
 from .keys import refuse_without_key, write_key_label
 from .pauses import forget_mark, pause, resume, sweep
 from .subsets import make_items, mark_training, read_keys, unmark_training
-from .turns import ask, finished, note_key_seen
+from .turns import ask, note_key_seen
+from .tutorial import give_feedback, set_tutorial, skip_tutorial
 
 __all__ = [
     "ask",
@@ -14,6 +16,7 @@ __all__ = [
     "finished",
     "forget_mark",
     "gate",
+    "give_feedback",
     "gold_too_late",
     "make_gold",
     "make_items",
@@ -25,6 +28,8 @@ __all__ = [
     "refuse_without_key",
     "remove_gold",
     "resume",
+    "set_tutorial",
+    "skip_tutorial",
     "sweep",
     "unmark_training",
     "write_key_label",

@@ -1,10 +1,12 @@
 """What stands before the queue: a pause, the tutorial, a test, a pilot."""
 
+from django.utils import timezone
+
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.models import Membership, Project
 
-from . import turns
+from . import marking, turns, tutorial
 
 PAUSED = translatable(
     "You are given nothing new at the moment; what you have begun you can finish. The project's admins know "
@@ -19,7 +21,11 @@ def gate(membership: Membership, project: Project) -> int | None:
     Raises Conflict: code "paused" to whoever is paused.
     """
     refuse_paused(membership)
-    return turns.waiting(membership)
+    now = timezone.now()
+    turn = tutorial.next_turn(membership, project, now=now)
+    if turn is None:
+        turn = marking.next_item(membership)
+    return turn if turn is not None else turns.waiting(membership)
 
 
 def refuse_paused(membership: Membership | None) -> None:

@@ -38,10 +38,6 @@ def ask(
     )
 
 
-def finished(recheck: Recheck, *, now: datetime) -> None:
-    """Do what follows when the labels of a turn are in."""
-
-
 def note_key_seen(*, user: User, trajectory: Trajectory, now: datetime) -> None:
     """Note that somebody has seen the key of a training trajectory: of it, and of the original and all other
     copies, which they are given no more."""
@@ -52,12 +48,11 @@ def note_key_seen(*, user: User, trajectory: Trajectory, now: datetime) -> None:
 
 
 def waiting(membership: Membership) -> int | None:
-    """The next training turn (pk) that is asked of a member first: of tutorial, attempt or pilot."""
-    kinds = (RecheckKind.TUTORIAL.value, RecheckKind.TEST.value, RecheckKind.PILOT.value)
+    """The next training turn (pk) that is asked of a member first: of a pilot."""
     rows = Recheck.objects.filter(
         annotator=membership.user_id,
         project=membership.project_id,
-        kind__in=kinds,
+        kind=RecheckKind.PILOT.value,
         state="waiting",
         trajectory__training=True,
     )

@@ -25,7 +25,8 @@ from annotation.core.text import unescape
 from annotation.core.vocabulary import Degree, InvitationState
 from annotation.language import translated
 from annotation.models import Invitation, Membership, Qualification, Subset
-from annotation.services import projects
+from annotation.reports.training import tutorial
+from annotation.services import projects, training
 from annotation.services.shares.limits import set_limits
 from frontend import mail
 from frontend.forms import add_errors
@@ -55,6 +56,7 @@ def _of(row: Membership) -> Qualification:
 
 def _list(opened: ProjectPage) -> ListPage:
     token = get_token(opened.request)
+    taught = tutorial.items(opened.project).exists()
 
     def qualifications(row: Membership) -> str:
         """What is noted of a member, in a line that leads to the form."""
@@ -102,7 +104,12 @@ def _list(opened: ProjectPage) -> ListPage:
             lambda row: member_cells.roles(row, address(row), token, begun(row.version, row.edited())),
         ),
         Column(
-            "", _("Actions"), cell=lambda row: member_cells.acts(row, address(row), token), look="actions"
+            "",
+            _("Actions"),
+            cell=lambda row: member_cells.acts(
+                row, address(row), token, taught and row.is_annotator and row.tutorial_done_at is None
+            ),
+            look="actions",
         ),
     ]
     members = Membership.objects.filter(project=opened.project).select_related("user", "qualification")
@@ -153,6 +160,10 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
         return redirect(
             "frontend:members" if membership.user_id != opened.user.pk else "frontend:project", slug
         )
+    if "skip_tutorial" in request.POST:
+        training.skip_tutorial(actor=opened.user, membership=membership)
+        messages.success(request, _("%(name)s can label without the tutorial.") % {"name": membership.user})
+        return redirect("frontend:members", slug)
     form = RolesForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("A member needs at least one role. Nothing was changed."))

@@ -25,6 +25,7 @@ from annotation.models import Assignment
 from annotation.policies.rechecks import not_closed
 from annotation.reports.cases import home
 from annotation.reports.quality import look_again
+from annotation.reports.training.proficiency import attempt_over
 from annotation.reports.work.crowd import own_progress
 from annotation.reports.work.my_progress import OwnWork, own_work, with_progress
 from annotation.services import assign, label
@@ -177,13 +178,14 @@ def work(request: HttpRequest, slug: str) -> HttpResponseBase:
     tab = asked if asked in TABS else "open"
     mine = own_work(user, [project.pk])[project.pk]
     everything = policies.visible(user, Assignment.stored.filter(project=project, annotator=user))
-    can_claim = home.can_claim(user, project)
+    can_claim, next_turn = home.before_queue(user, project)
     return show(
         opened,
         "work",
         _list(opened, not_closed(project, everything), mine, tab, can_claim=can_claim),
         "work/my_work.html",
         can_claim=can_claim,
+        next=next_turn,
         own=mine,
         again=list(look_again.waiting(actor=user, project=project)[:SHOWN_AT_ONCE]),
         open_count=mine.open,
@@ -201,9 +203,14 @@ def claim(request: HttpRequest, slug: str) -> HttpResponse:
     key = request.POST.get("claim_key", "")[:64] or None
     give = assign.claim_next if "another" in request.POST else assign.label_next
     try:
+        if (over := attempt_over(opened.user, request.POST.get("attempt", ""))) is not None:
+            return redirect("frontend:attempt", over)
         with evened(opened.project):
             assignment = give(actor=opened.user, project=opened.project, claim_key=key)
     except Conflict as error:
+        if error.code == "test_needed":
+            messages.info(request, translated(error.message))
+            return redirect("frontend:test", slug, error.details["test"])
         if error.code not in ("nothing_left", "claim_limit", "place_over", "place_done"):
             raise
         messages.info(request, translated(error.message))

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET
 from annotation import policies
 from annotation.core import keymap
 from annotation.core.kinds import STEPS, Feature, ProjectKind
-from annotation.core.vocabulary import REASON_CODES, DecisionKind, SuggestionPolicy
+from annotation.core.vocabulary import REASON_CODES, DecisionKind, RecheckKind, SuggestionPolicy
 from annotation.models import Assignment, Trajectory
 from annotation.policies.training import readable
 from annotation.reports.judging.suggestions import has_judges
@@ -43,7 +43,7 @@ def workbench(request: HttpRequest, pk: int) -> HttpResponse:
     """My assignment: its trajectory laid out, and everything the script needs to label it."""
     user = person(request)
     mine = Assignment.stored.filter(annotator=user).select_related(
-        "project", "annotator", "trajectory__subset", "trajectory__task"
+        "project", "annotator", "recheck", "trajectory__subset", "trajectory__task"
     )
     assignment = get_object_or_404(policies.visible(user, mine), pk=pk)
     opened = page_of(request, assignment.project, "label")
@@ -131,12 +131,20 @@ def _state(bench: Workbench, parts: RunParts) -> dict[str, Any]:
             "activity": reverse("api:activity", args=[bench.assignment.pk]),
             "reveals": reverse("api:reveals", args=[bench.assignment.pk]),
             "done": reverse("frontend:work", args=[bench.assignment.project.slug]),
+            **_guided_urls(bench),
         },
         "suggestions": bench.access.suggestions,
         "keys": keymap.table(bench.assignment.annotator.keymap, bench.assignment.project.of_kind),
         "reasons": [{"code": one.code, "value": one.value, "title": _(one.title)} for one in REASON_CODES],
         "words": _words(bench),
     }
+
+
+def _guided_urls(bench: Workbench) -> dict[str, str]:
+    """Where feedback is asked for, in the tutorial."""
+    if bench.guided is None or bench.guided.kind != RecheckKind.TUTORIAL:
+        return {}
+    return {"feedback": reverse("api:feedback", args=[bench.assignment.pk])}
 
 
 def _words(bench: Workbench) -> dict[str, str]:
@@ -264,6 +272,11 @@ def words(kind: ProjectKind = STEPS) -> dict[str, str]:
         "suggestions_never": _("This project does not show suggestions while labelling."),
         "suggestions_unsaved": _("Your label has to be saved first. Try again when it is."),
         "suggestions_offline": _("Suggestions need a connection. Try again later."),
+        "feedback_step": _("Feedback on {step}").format(step=inside),
+        "feedback_outcome": _("Feedback on the outcome"),
+        "feedback_right": _("{value} is right."),
+        "feedback_wrong": _("You said {value}; the key says {key}."),
+        "feedback_part": _("Read this in the guidelines"),
         "key_suggestions": _("Show what judges suggest for this step"),
         "key_expand": _("Show long outputs of this step in full"),
         "key_raw": _("Show the raw step and its results"),

@@ -13,17 +13,21 @@ const PART = "prose__part";
 const MEANT = "is-meant";
 const dialog = document.getElementById("guidelines");
 
-/** @param {State} state  opens the dialog, unless it is open, and shows what concerns the focused step */
-export function openGuidelines(state) {
+/**
+ * Open the dialog, unless it is open, at what concerns the focused step, or at what is meant.
+ * @param {State} state
+ * @param {{topic: string, value: import("./state/labels.js").Value} | null} [meant]
+ */
+export function openGuidelines(state, meant = null) {
   if (!(dialog instanceof HTMLDialogElement)) return;
   if (!dialog.open) dialog.showModal();
   for (const part of dialog.querySelectorAll(`.${PART}`)) part.replaceWith(...part.childNodes);
   for (const row of dialog.querySelectorAll(`.${MEANT}`)) row.classList.remove(MEANT);
-  const topic = guidelineTopic(state);
+  const topic = meant?.topic ?? guidelineTopic(state);
   const heading = headingOf(dialog, topic);
   if (!heading) return;
   const part = boxed(heading);
-  const { value } = labelAt(state, focused(state));
+  const value = meant?.value ?? labelAt(state, focused(state)).value;
   if (topic === "cases" && value !== null) markCases(part, signOf(value));
   heading.tabIndex = -1;
   heading.focus({ preventScroll: true });

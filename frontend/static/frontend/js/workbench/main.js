@@ -14,6 +14,7 @@ import { coveredTop } from "./find_and_raw.js";
 import { drawHelp, nameShortcuts } from "./help.js";
 import { makeKeys } from "./keys.js";
 import { drawMobileBar, followTouch, visibleBottom } from "./view/mobile_bar.js";
+import { makeFeedback } from "./view/feedback.js";
 import { makeNavigation } from "./navigation.js";
 import { makeReasons } from "./view/reasons.js";
 import { makePropagationNote } from "./view/propagation_note.js";
@@ -76,6 +77,7 @@ const suggestions = makeSuggestions({
   policy: String(page.suggestions),
   url: page.urls.reveals,
 });
+const feedback = makeFeedback({ store, view, navigation, reasons: page.reasons, url: page.urls.feedback });
 const openReasons = makeReasons({ store, view, reasons: page.reasons });
 const commands = makeCommands({ store, view, navigation, submission, suggestions, propagationNote, openReasons });
 
@@ -226,6 +228,7 @@ whenPartsChange((added, removed) => {
   view.add(stepsIn(added));
   for (const article of stepsIn(added)) visibility.add(Number(article.dataset.step), article);
   suggestions.placed(stepsIn(added), stepsIn(removed));
+  feedback.placed(stepsIn(added));
   draw(store.get());
   steps.get(focused(store.get()))?.focus(true); // the list of steps has moved under it
 });
@@ -242,4 +245,5 @@ if (window.matchMedia("(max-width: 60rem)").matches) {
 }
 if (store.get().open) void saver.save();
 void suggestions.begin();
+void feedback.begin();
 document.documentElement.dataset.workbench = "ready";
