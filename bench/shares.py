@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, count
+from math import ceil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,10 +27,13 @@ from tests.servers import WebServer
 PEOPLE, CLIENTS, TRAJECTORIES, ASSIGNED = 6, 32, 1_000, 60
 QUICK_CLIENTS, QUICK_TRAJECTORIES, QUICK_ASSIGNED = 8, 60, 6
 SLUG = "shared"
+SLACK = 0.01
+"""So much more than an even share each may have, so that the last ones find something."""
 LEFT_LYING = 0.02
 """The share of claims with which nothing is done."""
 UNEVEN = 0.2
 WAIT = ("busy", "claim_limit")
+ENDS = ("nothing_left", "quota")
 
 
 @dataclass
@@ -91,7 +95,7 @@ class Worker:
             except Refused as refusal:
                 if any(code in str(refusal) for code in WAIT):
                     continue
-                assert "nothing_left" in str(refusal), refusal
+                assert any(code in str(refusal) for code in ENDS), refusal
                 return
             self.times.claims.append(seconds)
             if rng.random() >= LEFT_LYING:
@@ -114,14 +118,14 @@ class Worker:
 
 
 def finish(
-    environment: Mapping[str, str], log: Path, tokens: list[str], clients: int, expire: Callable[[], int]
+    environment: Mapping[str, str], log: Path, tokens: list[str], clients: int, again: Callable[[], int]
 ) -> Times:
-    """Work a queue off; have what was left lying expire (`expire` says how much that was), until nothing is
-    left."""
+    """Work a queue off; have what was left lying expire, and lift quotas at last (`again` says how much there
+    is to do anew), until nothing is left."""
     server = WebServer(dict(environment), log, processes=2)
     try:
         times, seed = work_off(server.port, tokens, clients=clients, seed=1), 1
-        while expire():
+        while again():
             seed += 1
             times.claims += work_off(server.port, tokens, clients=clients, seed=seed).claims
         return times
@@ -138,7 +142,7 @@ def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Say) -
     tokens = installation.inside(prepare, str(trajectories), str(assigned))["tokens"]
     log = folder / f"{installation.name}.log"
     times = finish(
-        installation.environment, log, tokens, clients, lambda: installation.inside(expire)["expired"]
+        installation.environment, log, tokens, clients, lambda: installation.inside(again)["waiting"]
     )
     found = installation.inside(compare)
     p50, p95 = (one * 1000 for one in percentiles(times.claims))
@@ -156,9 +160,10 @@ def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Say) -
 # ── Inside the product's process ──────────
 def prepare(trajectories: str, assigned: str) -> dict[str, Any]:
     """A project with six people, to some of whom something is assigned."""
-    from annotation.models import Project, Trajectory, User
+    from annotation.models import Membership, Project, Subset, Trajectory, User
     from annotation.policies import OPERATOR
     from annotation.services import assign
+    from annotation.services.shares import limits
     from bench import endurance
 
     names = [f"sharer{number}" for number in range(PEOPLE)]
@@ -166,22 +171,24 @@ def prepare(trajectories: str, assigned: str) -> dict[str, Any]:
     project = Project.objects.get(slug=SLUG)
     Project.objects.update(claim_limit=CLIENTS)
     rows = list(Trajectory.objects.filter(project=project).order_by("pk")[: int(assigned)])
-    assign.assign_trajectories(
-        actor=OPERATOR,
-        project=project,
-        trajectories=rows,
-        annotators=list(User.objects.filter(username__in=names[:2])),
-    )
+    share = ceil(2 * int(trajectories) / PEOPLE * (1 + SLACK))
+    subset = Subset.objects.get(project=project)
+    for number, user in enumerate(User.objects.filter(username__in=names).order_by("username")):
+        own = rows[number::PEOPLE]
+        assign.assign_trajectories(actor=OPERATOR, project=project, trajectories=own, annotators=[user])
+        membership = Membership.objects.get(project=project, user=user)
+        limits.set_limits(actor=OPERATOR, membership=membership, quotas={subset: share})
     return {"tokens": tokens}
 
 
-def expire() -> dict[str, Any]:
-    """Have what is open be unused for so long that it expires; how much."""
+def again() -> dict[str, Any]:
+    """Have what is open be unused for so long that it expires, and without any lift the quotas; how many
+    places are free then, for whoever may have them."""
     from datetime import timedelta
 
     from django.utils import timezone
 
-    from annotation.models import Assignment
+    from annotation.models import Assignment, Quota, Trajectory
     from annotation.services import claim_expiry
 
     now = timezone.now()
@@ -189,7 +196,10 @@ def expire() -> dict[str, Any]:
     for days in (13.5, 30):
         while claim_expiry.sweep(now=now + timedelta(days=days)):
             pass
-    return {"expired": before - Assignment.objects.filter(state="open").count()}
+    expired = before - Assignment.objects.filter(state="open").count()
+    free = sum(Trajectory.objects.values_list("free_slots", flat=True))
+    lifted = 0 if expired else Quota.objects.all().delete()[0]
+    return {"waiting": free if expired or lifted else 0}
 
 
 def compare() -> dict[str, Any]:
@@ -203,6 +213,7 @@ def compare() -> dict[str, Any]:
     pairs = Counter(pair for people in held.values() for pair in combinations(sorted(people), 2))
     mean = sum(pairs.values()) / max(1, PEOPLE * (PEOPLE - 1) // 2)
     every = [pairs[pair] for pair in combinations([f"sharer{number}" for number in range(PEOPLE)], 2)]
+    each = Counter(person for people in held.values() for person in people)
     rows = list(Trajectory.objects.filter(live=True))
     named: dict[str, set[str]] = {}
     for event in AuditEvent.objects.filter(verb="trajectory.assign"):
@@ -215,7 +226,9 @@ def compare() -> dict[str, Any]:
         "wrong": sum(len(held.get(row.pk, ())) != 2 or bool(row.free_slots or row.reserved) for row in rows)
         + (sum(Meeting.objects.values_list("number", flat=True)) != sum(every)),
         "unfinished": sum(row.state == "labelling" for row in rows),
-        "astray": sum(held[int(pk)] != people for pk, people in named.items() if pk not in ended),
+        "astray": sum(not people <= held[int(pk)] for pk, people in named.items() if pk not in ended),
+        "least": min(each.values()),
+        "busiest": max(each.values()),
         "fewest": min(every),
         "most": max(every),
         "off": round(max(abs(one - mean) for one in every) / mean, 3),

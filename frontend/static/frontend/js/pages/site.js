@@ -111,12 +111,12 @@ function choosing() {
     const rows = document.querySelectorAll(`input[name="chosen"][form="${form.id}"]`);
     const boxes = [...rows];
     const count = form.querySelector("[data-words]");
-    const button = form.querySelector("button");
+    const buttons = form.querySelectorAll("button");
     const show = () => {
       const chosen = boxes.filter((box) => box.checked).length;
       form.dataset.chosen = String(chosen);
       if (count instanceof HTMLElement) count.textContent = (count.dataset.words ?? "").replace("{n}", String(chosen));
-      if (button) button.disabled = !chosen;
+      for (const button of buttons) button.disabled = !chosen;
       for (const box of all) {
         box.checked = chosen === boxes.length;
         box.indeterminate = chosen > 0 && chosen < boxes.length;
