@@ -147,6 +147,7 @@ def reap() -> None:
         shares.reservations.sweep()
         rechecks.sweep()
         training.sweep()
+        training.sweep_pilots()
         label_audits.sweep()
         second_person.sweep()
         label.sweep_half_imports()

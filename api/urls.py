@@ -28,6 +28,7 @@ from .views import (
     trajectories,
     workshop,
 )
+from .views.training import gold as training_gold
 from .views.training import proficiency, tutorial
 from .views.training import subsets as training_subsets
 
@@ -111,6 +112,9 @@ urlpatterns = [
         training_subsets.OneTrainingSubset.as_view(),
         name="training-subset",
     ),
+    path(f"{PROJECT}training/gold/", training_gold.Gold.as_view(), name="gold"),
+    path(f"{PROJECT}training/pilot/", training_gold.Pilots.as_view(), name="pilot"),
+    path(f"{PROJECT}members/<int:pk>/pause/", training_gold.Pause.as_view(), name="member-pause"),
     path("training/items/<int:pk>/key/", training_subsets.TrainingKey.as_view(), name="training-key"),
     path(f"{PROJECT}trajectories/", trajectories.Trajectories.as_view(), name="trajectories"),
     path(f"{PROJECT}tags/", trajectories.Tags.as_view(), name="tags"),

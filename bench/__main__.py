@@ -16,6 +16,7 @@ from bench import (
     agreement,
     audits,
     endurance,
+    gold,
     imports,
     intervals,
     labels,
@@ -54,6 +55,7 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "prediction_powered": prediction_powered.run,
     "audits": audits.run,
     "second_person": second_person.run,
+    "gold": gold.run,
     "workbench": workbench.run,
 }
 ON_SQLITE: Final = (
@@ -64,6 +66,7 @@ ON_SQLITE: Final = (
     "prediction_powered",
     "audits",
     "second_person",
+    "gold",
     "workbench",
 )
 

@@ -36,7 +36,7 @@ from frontend.pages.judging import answers, judges, judges_first, run, runs, wor
 from frontend.pages.projects import audit, crowd_links, members, overview, projects
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
 from frontend.pages.releases import derivations, freezes, prompts, release_diff, releases
-from frontend.pages.training import proficiency, sitting, tutorial
+from frontend.pages.training import gold, pilots, proficiency, sitting, tutorial
 from frontend.pages.training import subsets as training_subsets
 from frontend.pages.work import (
     assigning,
@@ -134,7 +134,13 @@ project = [
     page(PROJECT + "training/tests/<int:number>/edit/", proficiency.edit, "test-edit"),
     page("attempts/<int:pk>/stop/", proficiency.stop, "attempt-stop"),
     page("attempts/<int:pk>/grant/", proficiency.grant, "attempt-grant"),
+    page(PROJECT + "training/gold/", gold.gold, "gold"),
+    page(PROJECT + "training/gold/end/", gold.end, "gold-end"),
+    page(PROJECT + "training/pilot/", pilots.pilot, "pilot"),
+    page(PROJECT + "training/pilot/stop/", pilots.stop, "pilot-stop"),
     page(PROJECT + "members/", members.members, "members"),
+    page(PROJECT + "members/<int:pk>/pause/", gold.pause, "member-pause"),
+    page(PROJECT + "members/<int:pk>/resume/", gold.resume, "member-resume"),
     page(PROJECT + "members/invite/", members.invite, "invite"),
     page(PROJECT + "members/invitations/<int:pk>/link/", members.renew, "invitation-renew"),
     page(PROJECT + "members/invitations/<int:pk>/revoke/", members.revoke, "invitation-revoke"),

@@ -125,6 +125,12 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "training-examples", slug)
     yield Address(f + "training-items", pk("training-subset", of_project=True))
     yield Address(f + "training-unmark", pk("training-subset", of_project=True))
+    yield Address(f + "gold", slug, body={"source": "training", "subset": "tiny"})
+    yield Address(f + "gold-end", slug, body={"subset": "tiny"})
+    yield Address(f + "pilot", slug, body={"subset": "training", "bound": "0.6"})
+    yield Address(f + "pilot-stop", slug)
+    yield Address(f + "member-pause", pk("member", of_project=True))
+    yield Address(f + "member-resume", pk("member", of_project=True))
     yield Address(
         f + "training-item", pk("keyed", of_project=True), body={"value": "1", "message_index": "2"}
     )
@@ -330,6 +336,9 @@ def _api() -> Iterator[Address]:
     for name, body in (("training-items", made), ("training-subset", None)):
         yield Address(a + name, lambda world: {**slug(world), "name": "training"}, body=body)
     yield Address(a + "training-key", pk("keyed"), body={"value": 1, "message_index": 2})
+    yield Address(a + "gold", slug, body=lambda world: {"items": [int(world.ids["keyed"])], "subset": "tiny"})
+    yield Address(a + "pilot", slug, body={"subset": "training", "bound": 0.6})
+    yield Address(a + "member-pause", pk("member", of_project=True))
     values = {"name": "B", "places": 1, "minutes": 1, "trajectories": 1}
     codes = {"completed_code": "A", "screened_code": "B"}
     yield Address(a + "crowd-links", slug, body={**values, **codes})

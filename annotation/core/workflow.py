@@ -18,6 +18,7 @@ from annotation.core.vocabulary import (
     FreezeState,
     ImportState,
     LabelAuditState,
+    PilotState,
     RecheckState,
     SecondPersonState,
     SuggestionItemState,
@@ -150,6 +151,12 @@ SECOND_PERSON: Final[Mapping[SecondPersonState, frozenset[SecondPersonState]]] =
     SecondPersonState.ASKED: frozenset(),
 }
 
+PILOT: Final[Mapping[PilotState, frozenset[PilotState]]] = {
+    PilotState.RUNNING: frozenset({PilotState.PASSED, PilotState.STOPPED}),
+    PilotState.PASSED: frozenset(),
+    PilotState.STOPPED: frozenset(),
+}
+
 # by type first: "open" of an assignment equals "open" of a case
 TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     AssignmentState: ASSIGNMENT,
@@ -165,6 +172,7 @@ TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     CrowdState: CROWD,
     FreezeState: FREEZE,
     SecondPersonState: SECOND_PERSON,
+    PilotState: PILOT,
 }
 
 

@@ -29,6 +29,7 @@ MAX_CLAIMS = 100
 MAX_CLAIM_DAYS = 365
 MAX_RETEST_DAYS = 365
 MAX_GOLD_PERCENT = 30
+GOLD_BOUND = 70
 MAX_YEARS = 80
 JUDGED_SAMPLE = 100
 MAX_JUDGED_SAMPLE = 1_000
@@ -127,7 +128,7 @@ class Project(Versioned, models.Model):
     )
     gold_bound = models.PositiveSmallIntegerField(
         _("percent of gold steps to label as in the key"),
-        default=70,
+        default=GOLD_BOUND,
         validators=[MaxValueValidator(100)],
     )
     judged_sample = models.PositiveSmallIntegerField(

@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotation import models as m
 from annotation.core.vocabulary import RecheckKind, SuggestionPolicy
 
+from .qualifying import closed_subsets
 from .rechecks import SEES_LITTLE
 
 
@@ -24,7 +25,8 @@ def gold_items(project: m.Project) -> QuerySet[m.Trajectory]:
 
 def gold_for(user: m.User, project: m.Project) -> QuerySet[m.Trajectory]:
     """The gold items that a person may be given at this moment: nothing with the content of what they have
-    ever had, seen anything of or decided, in whichever subset. No query by itself."""
+    ever had, seen anything of or decided, in whichever subset, and nothing of a subset whose test they have
+    still to pass. One query, that of the tests."""
     here = m.Membership.objects.filter(SEES_LITTLE[RecheckKind.GOLD], user=user, project=project)
     of_it = {"trajectory__project": project}
     met = [
@@ -35,7 +37,8 @@ def gold_for(user: m.User, project: m.Project) -> QuerySet[m.Trajectory]:
     known = Q()
     for rows in met:
         known |= Q(content_digest__in=rows.order_by().values("trajectory__content_digest"))
-    dealt = gold_items(project).filter(free_slots__gt=0)
+    closed = closed_subsets(user, [project.pk]).get(project.pk, {})
+    dealt = gold_items(project).filter(free_slots__gt=0).exclude(subset__in=closed)
     return dealt.filter(~known, Exists(here), *_judged_alike(project)).order_by("pk")
 
 

@@ -7,7 +7,14 @@ from rest_framework import serializers
 from annotation.core.kinds import KINDS
 from annotation.core.project_templates import TEMPLATES
 from annotation.core.vocabulary import PayPer, QueueTurn, SecondReader, SuggestionPolicy
-from annotation.models import MAX_ANNOTATORS, MAX_CLAIM_DAYS, MAX_CLAIMS, MAX_JUDGED_SAMPLE, MAX_RETEST_DAYS
+from annotation.models import (
+    MAX_ANNOTATORS,
+    MAX_CLAIM_DAYS,
+    MAX_CLAIMS,
+    MAX_GOLD_PERCENT,
+    MAX_JUDGED_SAMPLE,
+    MAX_RETEST_DAYS,
+)
 from annotation.reports.work.board import RECENT_DAYS, PersonWork
 
 from .base import Input, Output, Query, Sentence, Version, Whole, words
@@ -45,6 +52,8 @@ class Project(Output):
         help_text="Percent of their trajectories that annotators label again."
     )
     retest_days = serializers.IntegerField(help_text="After how many days they do.")
+    gold_percent = serializers.IntegerField(help_text="Percent of gold among what annotators are given.")
+    gold_bound = serializers.IntegerField(help_text="Percent of gold labels to be as in the key.")
     suggestion_policy = serializers.ChoiceField(choices=POLICIES)
     show_reference_answer = serializers.BooleanField()
     show_reward_hints = serializers.BooleanField()
@@ -71,6 +80,8 @@ class Settings(Input):
     claim_days = Whole(required=False, allow_null=True, min_value=1, max_value=MAX_CLAIM_DAYS)
     retest_percent = Whole(required=False, min_value=0, max_value=100)
     retest_days = Whole(required=False, min_value=1, max_value=MAX_RETEST_DAYS)
+    gold_percent = Whole(required=False, min_value=0, max_value=MAX_GOLD_PERCENT)
+    gold_bound = Whole(required=False, min_value=0, max_value=100)
     suggestion_policy = serializers.ChoiceField(required=False, choices=POLICIES)
     show_reference_answer = serializers.BooleanField(required=False)
     show_reward_hints = serializers.BooleanField(required=False)

@@ -21,6 +21,7 @@ from annotation.models import (
     MAX_ANNOTATORS,
     MAX_CLAIM_DAYS,
     MAX_CLAIMS,
+    MAX_GOLD_PERCENT,
     MAX_JUDGED_SAMPLE,
     MAX_RETEST_DAYS,
     MAX_YEARS,
@@ -33,7 +34,7 @@ from annotation.models.people.crowd import (
     MAX_PLACE_TRAJECTORIES,
     MAX_PLACES,
 )
-from annotation.models.projects import JUDGED_SAMPLE
+from annotation.models.projects import GOLD_BOUND, JUDGED_SAMPLE
 from annotation.services.projects import settings_from
 from annotation.services.shares.limits import MAX_PERIODS, MOST
 
@@ -132,6 +133,28 @@ class SettingsForm(forms.Form):
     retest_days = forms.IntegerField(
         label=_("Days after which they label again"), min_value=1, max_value=MAX_RETEST_DAYS, initial=7
     )
+    gold_percent = forms.IntegerField(
+        label=_("Percent of gold among what annotators are given"),
+        min_value=0,
+        max_value=MAX_GOLD_PERCENT,
+        initial=0,
+        required=False,
+        help_text=_(
+            "Keyed trajectories between those of the queue, unmarked. While this is not 0, annotators read "
+            "no consensus, and what they do with claims is answered at full tenths of a second."
+        ),
+    )
+    gold_bound = forms.IntegerField(
+        label=_("Percent of gold labels to be as in the key"),
+        min_value=0,
+        max_value=100,
+        initial=GOLD_BOUND,
+        required=False,
+        help_text=_(
+            "Who is below, as far as the gold so far can tell, is paused. Somebody at the bound ever is "
+            "with a chance of at most 2.5 percent."
+        ),
+    )
     suggestion_policy = forms.ChoiceField(
         label=_("Annotators see suggestions"), choices=POLICIES, initial=SuggestionPolicy.AFTER_LABEL.value
     )
@@ -203,6 +226,15 @@ class SettingsForm(forms.Form):
     def clean_pay_per(self) -> str:
         """The hour where nothing is said."""
         return self.cleaned_data["pay_per"] or PayPer.HOUR.value
+
+    def clean_gold_percent(self) -> int:
+        """None, where nothing is said."""
+        return self.cleaned_data["gold_percent"] or 0
+
+    def clean_gold_bound(self) -> int:
+        """The default where nothing is said."""
+        given: int | None = self.cleaned_data["gold_bound"]
+        return GOLD_BOUND if given is None else given
 
     def said(self, name: str) -> Any:
         """The value of a field as it stands in the form; a number, where it is one."""
@@ -279,7 +311,7 @@ class SettingsForm(forms.Form):
                 checked % {"own": own, "days": said("retest_days")}
                 if _count(own)
                 else gettext("Nothing is labelled twice by chance."),
-                ("retest_percent", "retest_days"),
+                ("retest_percent", "retest_days", "gold_percent", "gold_bound"),
             ),
             self._section("pay", _("Pay"), self._pay_said(), ("pay_rate", "pay_currency", "pay_per")),
         ]

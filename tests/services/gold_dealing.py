@@ -35,17 +35,19 @@ def keyed(
 
 
 def import_queue(project: Project, records: int, *, subset: str = "tiny", first: int = 100) -> None:
-    """So many records to be labelled."""
-    made = [people.make_record(query) for query in range(first, first + records)]
+    """So many records to be labelled, with even numbers."""
+    made = [people.make_record(query) for query in range(first, first + 2 * records, 2)]
     people.import_records(project, made, subset=subset)
 
 
 def golden(cast: Cast, *, records: int = 30, gold: int = 10, percent: int = 30) -> list[Trajectory]:
     """A queue of so many trajectories, with gold among what is claimed of it; the gold. Between the ids of
-    the queue there is more room than in the product, where gold is fewer."""
+    the queue there is more room than in the product, where gold is fewer; numbers of records of gold stand
+    between those of the queue."""
     with patch.object(bulk, "SPARE", 1):
         import_queue(cast.project, records)
-    items = keyed(cast.project, keyed_records(range(500, 500 + gold)))
+    odd = range(101, 101 + 2 * records, 2)
+    items = keyed(cast.project, keyed_records(odd[at * records // gold] for at in range(gold)))
     subset = Subset.objects.get(project=cast.project, name="tiny")
     made = training.make_gold(actor=cast.admin, project=cast.project, trajectories=items, subset=subset)
     assert not made.refused

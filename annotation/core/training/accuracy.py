@@ -75,6 +75,12 @@ def accuracy(marks: Sequence[GoldMark]) -> Accuracy:
     )
 
 
+def paused_at(shares: Sequence[float], bound: float) -> int | None:
+    """After how many of these shares somebody who is looked at after each is paused; None: never."""
+    refuted = _capital(np.asarray(shares, dtype=np.float64), bound) >= -np.log(FALSE_PAUSE)
+    return int(np.argmax(refuted)) + 1 if refuted.any() else None
+
+
 def _upper_end(shares: np.ndarray) -> float:
     """The largest mean that the shares do not refute, to within 2**-40; refuting rises with the mean."""
     low, high = 0.0, 1.0
@@ -86,5 +92,11 @@ def _upper_end(shares: np.ndarray) -> float:
 
 def _refuted(shares: np.ndarray, mean: float) -> bool:
     """Whether the capital against a mean of at least this has got to 1 / `FALSE_PAUSE` at the last look."""
-    gains = 1.0 + BETS[:, None] * (mean - shares[None, :]) / (1.0 - mean)
-    return bool(np.logaddexp.reduce(np.log(gains).sum(axis=1)) - np.log(len(BETS)) >= -np.log(FALSE_PAUSE))
+    return bool(len(shares)) and bool(_capital(shares, mean)[-1] >= -np.log(FALSE_PAUSE))
+
+
+def _capital(shares: np.ndarray, mean: float) -> np.ndarray:
+    """The logarithm of the capital after each share."""
+    gains = np.log(1.0 + BETS[:, None] * (mean - shares[None, :]) / (1.0 - mean))
+    logs: np.ndarray = np.logaddexp.reduce(gains.cumsum(axis=1), axis=0) - np.log(len(BETS))
+    return logs

@@ -46,7 +46,8 @@ UNFINISHED_IMPORTS = (ImportState.UPLOADED.value, ImportState.QUEUED.value, Impo
 class ProjectWork:
     """One project on the home page: what this person can do in it now.
 
-    `can_claim` is for annotators, and `next` what stands before their queue; `disputes` (cases nobody has,
+    `can_claim` is for annotators, `next` what stands before their queue, and `paused` whether they are given
+    nothing new; `disputes` (cases nobody has,
     not labelled by this person) and `cases` (their own open ones) for adjudicators. For admins alone:
     `counts` (state → trajectories), `untaken` (disputes that nobody has), `left` (labellings to be
     submitted), and `ending`, the claims that end soon because nobody uses them.
@@ -58,6 +59,7 @@ class ProjectWork:
     own: OwnWork = field(default_factory=OwnWork)
     can_claim: bool = False
     next: NextTurn | None = None
+    paused: bool = False
     disputes: int = 0
     cases: list[Adjudication] = field(default_factory=list)
     imports: list[ImportFile] = field(default_factory=list)
@@ -105,7 +107,8 @@ def waiting_for(user: User) -> list[ProjectWork]:
         if member is not None:
             turn = cards[project.pk].next = turns.get(project.pk)
             has_work = (turn is not None and turn.kind != "open") or bool(getattr(member, "has_work", False))
-            cards[project.pk].can_claim = member.is_annotator and has_work
+            cards[project.pk].can_claim = member.is_annotator and has_work and member.paused_at is None
+            cards[project.pk].paused = member.paused_at is not None
     _own_work(user, cards)
     _disputes(user, {pk: card for pk, card in cards.items() if Role.ADJUDICATOR in card.roles})
     _for_admins(user, {pk: card for pk, card in cards.items() if Role.ADMIN in card.roles})
@@ -145,10 +148,15 @@ def before_queue(user: User, project: Project) -> tuple[bool, NextTurn | None]:
     most six queries."""
     closed = closed_subsets(user, [project.pk])
     row = _memberships(user, [project], closed).first()
-    if row is None or not row.is_annotator:
+    if row is None or not row.is_annotator or row.paused_at is not None:
         return False, None
     turn = next_turns(user, [row], closed).get(project.pk)
     return bool(getattr(row, "has_work", False)) or (turn is not None and turn.kind != "open"), turn
+
+
+def is_paused(user: User, project: Project) -> bool:
+    """Whether a person is given nothing new in a project. One query."""
+    return Membership.objects.filter(user=user, project=project, paused_at__isnull=False).exists()
 
 
 def _own_work(user: User, cards: dict[int, ProjectWork]) -> None:

@@ -6,12 +6,14 @@ from .gate import gate, refuse_paused
 from .gold import gold_too_late, make_gold, remove_gold
 from .keys import refuse_without_key, write_key_label
 from .pauses import forget_mark, pause, resume, sweep
+from .pilots import begin_pilot, stop_pilot, sweep_pilots
 from .subsets import make_items, mark_training, read_keys, unmark_training
 from .turns import ask, note_key_seen
 from .tutorial import give_feedback, set_tutorial, skip_tutorial
 
 __all__ = [
     "ask",
+    "begin_pilot",
     "copy_into",
     "finished",
     "forget_mark",
@@ -30,7 +32,9 @@ __all__ = [
     "resume",
     "set_tutorial",
     "skip_tutorial",
+    "stop_pilot",
     "sweep",
+    "sweep_pilots",
     "unmark_training",
     "write_key_label",
 ]

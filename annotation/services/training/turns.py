@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from annotation.core.vocabulary import ExposureKind, RecheckKind
-from annotation.models import Membership, Project, Recheck, TestAttempt, Trajectory, User
+from annotation.models import Project, Recheck, TestAttempt, Trajectory, User
 
 from .. import exposures
 
@@ -45,15 +45,3 @@ def note_key_seen(*, user: User, trajectory: Trajectory, now: datetime) -> None:
     family = Trajectory.objects.filter(copy_of=root).values_list("pk", flat=True)
     seen = [(pk, None) for pk in {root, trajectory.pk, *family}]
     exposures.note(user=user, kind=ExposureKind.CONSENSUS, seen=seen, now=now)
-
-
-def waiting(membership: Membership) -> int | None:
-    """The next training turn (pk) that is asked of a member first: of a pilot."""
-    rows = Recheck.objects.filter(
-        annotator=membership.user_id,
-        project=membership.project_id,
-        kind=RecheckKind.PILOT.value,
-        state="waiting",
-        trajectory__training=True,
-    )
-    return rows.order_by("pk").values_list("pk", flat=True).first()

@@ -156,7 +156,7 @@ def _target(row: Notice) -> str:
         return reverse("frontend:remark", args=[row.remark.pk])
     if row.membership is not None:
         own = row.membership.user_id == row.user_id
-        return reverse("frontend:work" if own else "frontend:members", args=[row.membership.project.slug])
+        return reverse("frontend:work" if own else "frontend:gold", args=[row.membership.project.slug])
     claim = row.remark.assignment if row.remark is not None else row.assignment
     assert claim is not None
     if row.remark is not None and claim.state == AssignmentState.SUBMITTED and not closed(claim):

@@ -186,6 +186,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponseBase:
         "work/my_work.html",
         can_claim=can_claim,
         next=next_turn,
+        paused=home.is_paused(user, project),
         own=mine,
         again=list(look_again.waiting(actor=user, project=project)[:SHOWN_AT_ONCE]),
         open_count=mine.open,
@@ -211,7 +212,7 @@ def claim(request: HttpRequest, slug: str) -> HttpResponse:
         if error.code == "test_needed":
             messages.info(request, translated(error.message))
             return redirect("frontend:test", slug, error.details["test"])
-        if error.code not in ("nothing_left", "claim_limit", "place_over", "place_done"):
+        if error.code not in ("nothing_left", "claim_limit", "place_over", "place_done", "paused", "pilot"):
             raise
         messages.info(request, translated(error.message))
         return redirect("frontend:work", slug)
