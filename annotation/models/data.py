@@ -263,6 +263,11 @@ class Trajectory(models.Model):
         """Whether somebody can be at work on it: `in_use` as a condition."""
         return self.live or self.training
 
+    @property
+    def keyed_by(self) -> int:
+        """What it is a copy of, else itself: where its key is, if it has none of its own."""
+        return self.copy_of_id or self.pk
+
 
 def in_use(path: str = "") -> Q:
     """The condition on trajectories that somebody can be at work on: live ones, and those of training.

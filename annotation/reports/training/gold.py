@@ -45,7 +45,7 @@ def running_accuracy(membership: Membership) -> Accuracy:
     if membership.gold_since is not None:
         rows = rows.filter(submitted_at__gt=membership.gold_since)
     marks = rows.order_by("submitted_at", "pk").values_list("recheck__keyed", "recheck__agreed")
-    return accuracy([GoldMark(keyed, agreed) for keyed, agreed in marks])
+    return accuracy([GoldMark(keyed or 0, agreed or 0) for keyed, agreed in marks])
 
 
 def annotators_on_gold(*, actor: Actor, project: Project) -> list[AnnotatorGold]:
@@ -60,7 +60,7 @@ def annotators_on_gold(*, actor: Actor, project: Project) -> list[AnnotatorGold]
     rows = Assignment.stored.filter(project=project, recheck__kind=RecheckKind.GOLD.value)
     columns = ("state", "submitted_at", "recheck__keyed", "recheck__agreed")
     for annotator, *turn in rows.order_by("submitted_at", "pk").values_list("annotator", *columns):
-        turns[annotator].append(tuple(turn))  # type: ignore[arg-type]
+        turns[annotator].append(tuple(turn))
     return [_of(member, turns[member.user_id], project.gold_bound / 100) for member in members]
 
 

@@ -5,6 +5,7 @@ longer because it was gold, or is answered by a pause.
 """
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, IntegerField, OuterRef, Q, Subquery, Value
@@ -73,11 +74,13 @@ def sweep(*, now: datetime | None = None) -> int:
 
 def _mark(turn: Recheck) -> int:
     """Hold a gold turn against its key; 1, or 0 where it is being labelled again or its key is gone."""
-    key = dict(key_rows(turn.trajectory).order_by().values_list("step__message_index", "value"))
+    key: dict[int | None, int] = dict(
+        key_rows(turn.trajectory).order_by().values_list("step__message_index", "value")
+    )
     if not key:
         return 0
     of_it = {"assignment__recheck": turn, "value__isnull": False}
-    labels: dict[int | None, int] = dict(
+    labels: dict[int | None, Any] = dict(
         Label.stored.filter(**of_it).order_by().values_list("step__message_index", "value")
     )
     labels |= dict(OutcomeLabel.stored.filter(**of_it).annotate(of=NO_STEP).values_list("of", "value"))
