@@ -16,14 +16,16 @@ from annotation.core.i18n import translatable
 from annotation.core.releases.qualifications import Qualifications, qualification_counts
 from annotation.core.releases.record_format import distribution, file_name
 from annotation.core.text import unescape
-from annotation.core.vocabulary import IN_RELEASES, ImportState, TrajectoryState
+from annotation.core.vocabulary import IN_RELEASES, AttemptState, ImportState, TrajectoryState
 from annotation.models import (
     DERIVED,
     AuditedTrajectory,
     ImportFile,
     Membership,
+    ProficiencyTest,
     Project,
     Qualification,
+    TestAttempt,
     Trajectory,
 )
 from annotation.policies import OPERATOR
@@ -147,8 +149,20 @@ def _qualifications(project: Project, running: ReleaseDigest) -> dict[str, Any]:
     noted = Qualification.objects.filter(membership__project=project, membership__user__in=people).order_by()
     for pk, degree, field, years, languages in noted.values_list("membership__user", *Qualification.EDITED):
         people[pk] = Qualifications(degree, unescape(field), years, unescape(languages))
-    block = qualification_counts(people.values())
+    block = qualification_counts(people.values(), _passed_tests(project, running, people))
     return {"qualifications": block} if block else {}
+
+
+def _passed_tests(project: Project, running: ReleaseDigest, people: Collection[int]) -> dict[str, int]:
+    """How many of the annotators have passed each test that a subset of the release asks for."""
+    asked = ProficiencyTest.objects.filter(
+        project=project, opens__name__in=running.files.keys(), opens__project=project
+    ).distinct()
+    passed = TestAttempt.objects.filter(
+        test__in=asked, annotator__in=people, state=AttemptState.PASSED
+    ).order_by()
+    counted = passed.values_list("test__number").annotate(n=Count("annotator", distinct=True))
+    return {f"test {number}": n for number, n in counted}
 
 
 def _exposure(project: Project, running: ReleaseDigest) -> dict[str, Any]:
