@@ -309,7 +309,7 @@ def make_world() -> World:
         "tag": Tag.objects.earliest("pk"),
         "training-subset": keyed.subset,
         "keyed": keyed,
-        **_attempts(cast, keyed),
+        **_attempts(cast),
     }
     assert {name: type(row) for name, row in rows.items()} == TABLES
     return World(
@@ -350,11 +350,10 @@ def _keyed(cast: Cast) -> Trajectory:
     return Trajectory.objects.select_related("subset").get(training=True)
 
 
-def _attempts(cast: Cast, keyed: Trajectory) -> dict[str, TestAttempt]:
+def _attempts(cast: Cast) -> dict[str, TestAttempt]:
     """A test; ann has failed it, and ben is at it. What an attempt asks is told in tests of its own."""
     now = timezone.now()
     test = ProficiencyTest.objects.create(project=cast.project, number=1, agreement=0.8, created_at=now)
-    test.items.create(trajectory=keyed, place=0)
     at = {"number": 1, "begun_at": now}
     return {
         "attempt-ann": test.sittings.create(annotator=cast.ann, state="failed", ended_at=now, **at),
