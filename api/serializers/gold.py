@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.core.vocabulary import PauseReason, PilotState
@@ -71,6 +72,7 @@ class Pilot(Output):
     begun_at = serializers.DateTimeField(source="pilot.begun_at")
     ended_at = serializers.DateTimeField(source="pilot.ended_at", allow_null=True)
 
+    @extend_schema_field(serializers.DictField())
     def get_alpha(self, found: object) -> dict[str, object]:
         """Krippendorff's α with its interval, or why there is none."""
         return found.alpha.as_json()  # type: ignore[attr-defined]

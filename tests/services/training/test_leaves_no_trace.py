@@ -40,7 +40,8 @@ def frozen(cast: Cast, version: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """What a release says, and the data files of its archive."""
     row = release.freeze(actor=cast.admin, project=cast.project, version=version)
     with zipfile.ZipFile(io.BytesIO(b"".join(release.export_zip(actor=cast.admin, release=row)))) as archive:
-        files = {name: archive.read(name) for name in archive.namelist() if name.endswith(".jsonl")}
+        names = [name for name in archive.namelist() if name.endswith(".jsonl")]
+        files = {name.rpartition("/")[2]: archive.read(name) for name in names}
     says = {name: value for name, value in json.loads(row.manifest).items() if name not in OWN}
     return says, files
 
