@@ -174,7 +174,7 @@ def odd_ones(turns: Sequence[Turn], *, least: int = 2) -> list[Counter[tuple[str
 
 
 def features(turns: Sequence[Turn], *, timed: bool) -> np.ndarray:
-    """Every number of every answer where all have as many, its length and shape, (`timed`) queries and time,
+    """Every number of every answer where all have as many, its length and shape, queries and (`timed`) time,
     and by how much each differs from that of the turn before: (turns, features)."""
     columns: list[list[float]] = []
     for answers in zip(*(turn.sent for turn in turns), strict=True):
@@ -184,8 +184,8 @@ def features(turns: Sequence[Turn], *, timed: bool) -> np.ndarray:
         shapes = {shape: n for n, shape in enumerate(sorted({sent.shape for sent in answers}))}
         columns.append([float(shapes[sent.shape]) for sent in answers])
         columns.append([float(len(sent.text)) for sent in answers])
+        columns.append([float(sent.queries) for sent in answers])
         if timed:
-            columns.append([float(sent.queries) for sent in answers])
             columns.append([sent.took for sent in answers])
     rows = np.array(columns, dtype=np.float64).T
     steps = np.diff(rows, axis=0, prepend=rows[:1])

@@ -70,16 +70,8 @@ def suggestion_policy(user: m.User, trajectory: m.Trajectory) -> SuggestionPolic
 
     While a project's experiment is on, the person's arm on the task decides instead of the project's setting:
     one query more. Whoever has none sees nothing. In older experiments the arm is the task's: two queries
-    more, none when the trajectory comes with its subset and its task.
-
-    In the tutorial and in tests nobody sees any; of training trajectories this takes one query more."""
+    more, none when the trajectory comes with its subset and its task."""
     project = trajectory.project
-    if trajectory.training:
-        taught = m.Assignment.stored.filter(
-            trajectory=trajectory, annotator=user, recheck__kind__in=(RecheckKind.TUTORIAL, RecheckKind.TEST)
-        )
-        if taught.exists():
-            return SuggestionPolicy.NEVER
     if project.experiment_seed is None:
         return SuggestionPolicy(project.suggestion_policy)
     if not deals_people(project):
@@ -117,7 +109,8 @@ def kept_from_lists(user: m.User, project: m.Project) -> Q | None:
 
 
 def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
-    """The access of a person to a trajectory. At most six queries, eight in an experiment."""
+    """The access of a person to a trajectory; in the tutorial and in tests they see no suggestions. At most
+    six queries, eight in an experiment."""
     if isinstance(user, Operator):
         return _ADMIN_ACCESS
     if not isinstance(user, m.User) or not user.is_active:
@@ -126,11 +119,15 @@ def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
     held = roles(user, project)
     # their turn among the N (True), and that of being asked once more (False)
     rows = m.Assignment.stored.filter(trajectory=trajectory, annotator=user)
-    own = {(state, recheck is None) for state, recheck in rows.values_list("state", "recheck")}
+    turns = list(rows.values_list("state", "recheck__kind"))
+    own = {(state, kind is None) for state, kind in turns}
+    # with their turns, so that it takes no longer to ask about training than about anything else
+    taught = {kind for _state, kind in turns} & {RecheckKind.TUTORIAL, RecheckKind.TEST}
+    policy = SuggestionPolicy.NEVER if taught else suggestion_policy(user, trajectory)
     as_annotator = FieldAccess(
         mode="annotator",
         own_labels=True,
-        suggestions=suggestion_policy(user, trajectory).value,
+        suggestions=policy.value,
         reference_answer=project.show_reference_answer,
         reward_hints=project.show_reward_hints,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 from annotation.core.kinds import KINDS
@@ -331,10 +333,14 @@ class DayOfWork(Output):
 
     person = Person()
     day = serializers.DateField(help_text="Of one's own time zone.")
-    active_seconds = serializers.FloatField(source="work.active_seconds")
+    active_seconds = serializers.SerializerMethodField()
     submitted = serializers.IntegerField(source="work.submitted")
     steps = serializers.IntegerField(source="work.steps")
     pay = serializers.DecimalField(max_digits=20, decimal_places=2, allow_null=True)
+
+    def get_active_seconds(self, row: Any) -> float:
+        """Seconds at work."""
+        return float(row.work.active_ms / 1000)
 
 
 class AuditEvent(Output):

@@ -95,11 +95,6 @@ class Pace:
         return self.work.submitted / self.days
 
     @property
-    def hours_a_day(self) -> float:
-        """Active hours a day."""
-        return self.work.hours / self.days
-
-    @property
     def an_hour(self) -> float | None:
         """Trajectories an active hour."""
         return self.work.submitted / self.work.hours if self.work.active_ms else None

@@ -75,11 +75,6 @@ class Work(NamedTuple):
         """Hours at work."""
         return self.active_ms / MS_AN_HOUR
 
-    @property
-    def active_seconds(self) -> float:
-        """Seconds at work."""
-        return self.active_ms / 1000
-
     def __add__(self, other: object) -> Work:
         assert isinstance(other, Work)
         return Work(*(mine + more for mine, more in zip(self, other, strict=True)))

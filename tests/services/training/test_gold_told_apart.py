@@ -102,10 +102,12 @@ def test_ids_at_the_end_a_missing_field_and_a_header_are_found(
     monkeypatch.setattr(views.Mine, "again", with_a_header)
     monkeypatch.setattr(copies, "_id_among", lambda subset: bulk.draw_ids(Trajectory, 1)[0])
     turns = served(cast, monkeypatch, whole=False)
-    hidden = of(turns)
 
     told = {shape for shapes in odd_ones(turns) for shape, _hidden in shapes}
     assert any("X-Kind" in shape for shape in told)
     assert {"guideline_version" in shape for shape in told if '"open":true' in shape} == {True, False}
-    gold = np.array([turn.trajectory for turn in turns], dtype=np.float64)
-    assert surprise(gold, hidden) > 2
+    gold = set(Assignment.stored.filter(recheck__kind="gold").values_list("pk", flat=True))
+    # readers of audits get what was imported first: among them the highest ids are not alone
+    kept = [turn for turn in turns if turn.assignment in gold or not turn.hidden]
+    ids = np.array([turn.trajectory for turn in kept], dtype=np.float64)
+    assert surprise(ids, np.array([turn.hidden for turn in kept])) > CHANCE - 1
