@@ -217,8 +217,12 @@ class Progress(Output):
 class Work(Output):
     """Time at work, and what was submitted."""
 
-    active_seconds = serializers.FloatField()
+    active_seconds = serializers.SerializerMethodField()
     submitted = serializers.IntegerField(help_text="Trajectories, without labels from files.")
+
+    def get_active_seconds(self, row: Any) -> float:
+        """Seconds at work."""
+        return float(row.active_ms / 1000)
 
 
 class Pace(Output):

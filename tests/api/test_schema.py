@@ -23,6 +23,7 @@ API = "/api/v1"
 CONFLICTING_READS = frozenset(
     {
         f"{API}/assignments/{{id}}/",
+        f"{API}/assignments/{{id}}/feedback/",
         f"{API}/assignments/{{id}}/reveals/",
         f"{API}/adjudications/{{id}}/reveals/",
         f"{API}/projects/{{slug}}/first-errors/",

@@ -16,7 +16,7 @@ from annotation.reports.training import gold as report
 from annotation.reports.training import pilots as pilot_report
 from annotation.services import training
 
-from ...serializers import gold as shapes
+from ...serializers.training import gold as shapes
 from ..base import ProjectView, fetch, refusals
 
 NOUN = "training"

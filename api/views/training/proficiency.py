@@ -16,7 +16,7 @@ from annotation.reports.training import proficiency as report
 from annotation.reports.training import tutorial
 from annotation.services import proficiency
 
-from ...serializers import training as shapes
+from ...serializers.training import proficiency as shapes
 from ..base import ProjectView, View, fetch, only_row
 
 NOUN = "training"

@@ -15,7 +15,7 @@ from annotation.reports.training import keys as report
 from annotation.services import ingest, projects, training
 
 from ...serializers import imports
-from ...serializers import training as shapes
+from ...serializers.training import proficiency as shapes
 from ..base import ProjectView, View, fetch, fetch_all, only_row, refusals
 
 NOUN = "training"

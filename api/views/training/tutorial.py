@@ -10,7 +10,7 @@ from annotation.policies import require
 from annotation.reports.training import tutorial
 from annotation.services import training
 
-from ...serializers import training as shapes
+from ...serializers.training import proficiency as shapes
 from ..base import ProjectView
 
 

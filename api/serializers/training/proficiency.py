@@ -13,8 +13,8 @@ from annotation.services.ingest.examples import LANGUAGES
 from annotation.services.training.keys import MAX_NOTE
 from annotation.services.training.tutorial import MOST_ITEMS
 
-from .base import Chosen, Input, Output, Query, Refusal, StoredText, Value, Whole, words
-from .people import Person
+from ..base import Chosen, Input, Output, Query, Refusal, StoredText, Value, Whole, words
+from ..people import Person
 
 
 class TrainingSubset(Output):

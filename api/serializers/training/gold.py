@@ -7,8 +7,8 @@ from rest_framework import serializers
 
 from annotation.core.vocabulary import PauseReason, PilotState
 
-from .base import Chosen, Input, Output, Refusal, words
-from .people import Person
+from ..base import Chosen, Input, Output, Refusal, words
+from ..people import Person
 
 
 class Accuracy(Output):

@@ -1,0 +1,1 @@
+"""Training: subsets and keys, the tutorial and tests; gold and pilots."""
