@@ -127,7 +127,7 @@ def _pages(actor: User, project: Project) -> dict[int, Page]:
         cases = cases.exclude(state=AdjudicationState.RELEASED)
         pages |= {t: Page("adjudication", pk) for t, pk in cases.values_list("trajectory", "pk").order_by()}
     if Role.ADMIN in held:
-        rows = visible(actor, Trajectory.objects.filter(project=project)).exclude(
+        rows = visible(actor, Trajectory.objects.filter(project=project, live=True)).exclude(
             pk__in=being_labelled(actor)
         )
         pages |= {pk: Page("trajectory", pk) for pk in rows.order_by().values_list("pk", flat=True)}

@@ -76,7 +76,7 @@ def trajectories(
     require(actor, "trajectory.list", project)
     _check(actor, project, filters)
     held = held_by(actor, project)
-    rows = as_shown(visible(actor, Trajectory.objects.filter(project=project)), held)
+    rows = as_shown(visible(actor, Trajectory.objects.filter(project=project, live=True)), held)
     if filters.get("subset"):
         rows = rows.filter(subset__name=filters["subset"])
     if filters.get("state"):

@@ -29,6 +29,7 @@ from annotation.policies.training import key_rows
 from annotation.reports.training.gold import running_accuracy
 
 from .. import audit, notices
+from . import turns
 
 MARKED_AT_ONCE = 200
 NO_STEP = Value(None, IntegerField(null=True))
@@ -66,6 +67,7 @@ def sweep(*, now: datetime | None = None) -> int:
         if turn.later < wait and turn.at >= now - AT_THE_LATEST:
             continue
         marked += _mark(turn)
+        turns.note_sat(user=turn.annotator_id or 0, trajectory=turn.trajectory, now=now)
         touched.add((turn.project_id, turn.annotator_id or 0))
     for project, annotator in sorted(touched):
         _pause_below(project, annotator, now)

@@ -45,3 +45,15 @@ def note_key_seen(*, user: User, trajectory: Trajectory, now: datetime) -> None:
     family = Trajectory.objects.filter(copy_of=root).values_list("pk", flat=True)
     seen = [(pk, None) for pk in {root, trajectory.pk, *family}]
     exposures.note(user=user, kind=ExposureKind.CONSENSUS, seen=seen, now=now)
+
+
+def note_sat(*, user: int, trajectory: Trajectory, now: datetime) -> None:
+    """Note that somebody has labelled the content of a training trajectory, without seeing its key: what it
+    was made of is given to them no more."""
+    originals = []
+    at: Trajectory | None = trajectory
+    while at is not None and at.copy_of_id is not None:
+        originals.append((at.copy_of_id, None))
+        at = at.copy_of
+    if originals:
+        exposures.note(user=User.objects.get(pk=user), kind=ExposureKind.LABEL, seen=originals, now=now)
