@@ -324,7 +324,7 @@ def make_world() -> World:
 
 def _crowd(cast: Cast) -> tuple[CrowdLink, CrowdPlace]:
     """A link for people of a crowd, with a place that somebody has under a canary."""
-    values = {"name": "Batch", "id_parameter": "PID", "places": 5, "minutes": 60, "trajectories": 1}
+    values = {"name": "第一批", "id_parameter": "PID", "places": 5, "minutes": 60, "trajectories": 1}
     codes = {"completed_code": "DONE", "screened_code": "OUT", "return_url": ""}
     made = projects.create_crowd_link(actor=cast.admin, project=cast.project, values={**values, **codes})
     return made, projects.enter(link=made, outside_id=canary("outside"))

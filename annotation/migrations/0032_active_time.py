@@ -62,9 +62,7 @@ class Migration(migrations.Migration):
                 "currency",
                 blank=True,
                 max_length=3,
-                validators=[
-                    django.core.validators.RegexValidator("^[A-Z]{3}$", "Three capital letters, such as EUR.")
-                ],
+                validators=[django.core.validators.RegexValidator("^[A-Z]{3}$")],
             ),
         ),
         migrations.AddField(

@@ -160,7 +160,7 @@ class Project(Versioned, models.Model):
         _("currency"),
         max_length=3,
         blank=True,
-        validators=[RegexValidator("^[A-Z]{3}$", _("Three capital letters, such as EUR."))],
+        validators=[RegexValidator("^[A-Z]{3}$")],
     )
     pay_per = models.CharField(
         _("paid for"),

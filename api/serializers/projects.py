@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.core.kinds import KINDS
@@ -32,6 +33,14 @@ KIND = (
     "What its data are: `steps` are whole runs, `decisions` are a history each with candidates for the next "
     "action."
 )
+
+
+@extend_schema_field({"type": "string", "pattern": "^([A-Z]{3})?$", "example": "EUR"})
+class Currency(serializers.RegexField):
+    """The code of a currency in ISO 4217."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("^[A-Z]{3}$", **options)
 
 
 class Project(Output):
@@ -93,7 +102,7 @@ class Settings(Input):
     pay_rate = serializers.DecimalField(
         required=False, allow_null=True, max_digits=10, decimal_places=2, min_value=0
     )
-    pay_currency = serializers.RegexField(r"^([A-Z]{3})?$", required=False, allow_blank=True)
+    pay_currency = Currency(required=False, allow_blank=True)
     pay_per = serializers.ChoiceField(required=False, choices=PAID_FOR)
 
 

@@ -52,7 +52,8 @@ class Trajectories(ProjectView):
         project = self.project()
         require(self.user, "trajectory.list", project)
         rows = as_shown(
-            visible(self.user, Trajectory.objects.filter(project=project, live=True)), held_by(self.user, project)
+            visible(self.user, Trajectory.objects.filter(project=project, live=True)),
+            held_by(self.user, project),
         )
         # of a question, which can be as long as a book, only the beginning is read
         beginning = Left("task__question", shapes.READ_OF_QUESTION)
