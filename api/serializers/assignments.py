@@ -232,7 +232,7 @@ class Activity(Input):
 
 
 class OneFeedback(Output):
-    """Feedback on one step, or with `message_index` null on the outcome."""
+    """Feedback on one step, or with `message_index` null what is said of the outcome."""
 
     message_index = serializers.IntegerField(allow_null=True)
     first = Value(help_text="The label that the feedback was given on; it may have been changed since.")

@@ -42,6 +42,7 @@ def test_writing_takes_the_largest_scope_unless_a_view_says_otherwise() -> None:
         "label_audits",
         "remarks",
         "corrections",
+        "proficiency",
     }
     assert less <= work | {"index", "schema"}
     assert View.writes is TokenScope.ADMIN

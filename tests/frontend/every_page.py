@@ -56,7 +56,7 @@ PAGES = {
     "crowd link": ("admin", "crowd-link", 9),
     "training": ("admin", "training", 12),
     "training items": ("admin", "training-items", 9),
-    "training item": ("admin", "training-item", 12),
+    "training item": ("admin", "training-item", 11),
     "qualifications": ("admin", "qualifications", 6),
     "remarks": ("admin", "remarks", 8),
     "corrections": ("admin", "corrections", 12),

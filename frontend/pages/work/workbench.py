@@ -273,7 +273,7 @@ def words(kind: ProjectKind = STEPS) -> dict[str, str]:
         "suggestions_unsaved": _("Your label has to be saved first. Try again when it is."),
         "suggestions_offline": _("Suggestions need a connection. Try again later."),
         "feedback_step": _("Feedback on {step}").format(step=inside),
-        "feedback_outcome": _("Feedback on the outcome"),
+        "feedback_outcome": _("Feedback about the outcome"),
         "feedback_right": _("{value} is right."),
         "feedback_wrong": _("You said {value}; the key says {key}."),
         "feedback_part": _("Read this in the guidelines"),

@@ -6,16 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid
-from annotation.core.vocabulary import RecheckKind, TrajectoryState
-from annotation.models import KeyLabel, Recheck, Subset, Trajectory
+from annotation.core.vocabulary import TrajectoryState
+from annotation.models import KeyLabel, Subset, Trajectory
 from annotation.policies import visible
 from annotation.policies.training import keyed
 from annotation.reports.training import keys
 from annotation.reports.work import progress
-from annotation.services import assign, label, projects, training
+from annotation.services import projects, training
 from tests import people
 from tests.people import Cast
 
@@ -148,29 +147,6 @@ def test_key_is_written_label_by_label_and_is_whole_at_the_end(cast: Cast) -> No
         write(2, -1, reason="cross_check")
     with pytest.raises(Denied):
         training.write_key_label(actor=cast.ann, trajectory=row, message_index=2, value=1, note="")
-
-
-def test_turn_at_a_training_trajectory_is_a_claim_like_any_other(cast: Cast) -> None:
-    """Asked for, it comes first; its labels are in no figure, and its annotator alone sees it."""
-    first, _second = import_keyed(cast)
-    people.import_records(cast.project, 1, subset="main")
-    training.ask(
-        kind=RecheckKind.PILOT,
-        project=cast.project,
-        trajectories=[first.pk],
-        annotator=cast.ann,
-        now=timezone.now(),
-    )
-    claimed = people.claim(cast.ann, cast.project)
-
-    assert (claimed.trajectory, claimed.slot) == (first, None)
-    assert visible(cast.ann, Trajectory.objects.all()).get() == first
-    people.label_all(claimed)
-    label.submit(actor=cast.ann, assignment=claimed)
-    assert Recheck.objects.get().state == "done"
-    assert people.claim(cast.ann, cast.project).trajectory.subset.name == "main"
-    assert progress.progress(actor=cast.admin, project=cast.project).all.total == 1
-    assert assign.unfinished(cast.ann, cast.project).count() == 1
 
 
 def test_ids_leave_gaps_in_which_a_copy_is_not_told(cast: Cast) -> None:
