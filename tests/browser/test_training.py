@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Membership, Subset
+from annotation.models import Assignment, Membership
 from annotation.policies import OPERATOR
 from annotation.reports.training.proficiency import key_values
 from annotation.services import label, proficiency
@@ -25,8 +25,16 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(trans
 
 def key_of(number: int) -> list[int]:
     """The key of the item of an assignment, the outcome last."""
-    row = eventually(lambda: Assignment.stored.select_related("trajectory").get(pk=number), bool)
-    key = key_values([row.trajectory])[row.trajectory_id]
+    key = eventually(
+        lambda: next(
+            iter(
+                key_values(
+                    [Assignment.stored.select_related("trajectory").get(pk=number).trajectory]
+                ).values()
+            )
+        ),
+        bool,
+    )
     return [key[index] for index in sorted(key, key=lambda index: (index is None, index or 0))]
 
 
@@ -51,14 +59,13 @@ def sit_the_rest(cast: Cast, count: int, *, well: bool) -> None:
 
 
 def test_annotator_is_taught_fails_and_passes(cast: Cast, open_as: Callable[..., Page]) -> None:
-    people.import_records(cast.project, 1)
+    (row,) = people.import_records(cast.project, 1)
     make_tutorial(cast.project)
     exam = keyed_items(cast.project, [KEYS[at % 2] for at in range(10)], subset="exam")
     test = proficiency.make_test(
         actor=OPERATOR, project=cast.project, trajectories=exam, agreement=0.9, wait_hours=0, attempts=2
     )
-    subset = Subset.objects.get(project=cast.project, name="tiny")
-    proficiency.require_test(actor=OPERATOR, subset=subset, test=test)
+    proficiency.require_test(actor=OPERATOR, subset=row.subset, test=test)
 
     page = open_as("ann", "/")
     expect(page.get_by_text("Tutorial: 1 of 2")).to_be_visible()
