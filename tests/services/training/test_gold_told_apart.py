@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.db import transaction
 from rest_framework.response import Response
 
 from annotation.core.rechecks import sampling
@@ -21,7 +22,7 @@ from tests.people import Cast
 from tests.services.gold_dealing import golden
 from tests.services.long_writes import import_labels
 from tests.services.rechecking import audit_everything
-from tests.told_apart import Recorder, Turn, features, odd_ones, surprise, verdict
+from tests.told_apart import Recorder, Turn, Verdict, features, odd_ones, surprise, verdict
 
 pytestmark = pytest.mark.slow
 
@@ -72,13 +73,22 @@ def of(turns: list[Turn]) -> np.ndarray:
 
 
 def test_nothing_that_is_sent_tells_gold_or_rechecks(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = served(cast, monkeypatch)
-    hidden = of(turns)
+    """Of the samples of this size one in some hundred is beyond the bounds by chance: then another one, which
+    has nothing of the first, decides."""
 
-    assert odd_ones(turns, least=8) == []
-    found = verdict(features(turns, timed=TIMED), hidden)
+    def sampled() -> Verdict:
+        with transaction.atomic():
+            turns = served(cast, monkeypatch)
+            transaction.set_rollback(True)
+        assert odd_ones(turns, least=8) == []
+        return verdict(features(turns, timed=TIMED), of(turns))
+
+    def fits(found: Verdict) -> bool:
+        return found.by_chance and found.surprise < CHANCE and found.loudest < CHANCE_OF_MANY
+
+    found = sampled()
     print(found)
-    assert found.by_chance and found.surprise < CHANCE and found.loudest < CHANCE_OF_MANY, found
+    assert fits(found) or fits(again := sampled()), (found, again)
 
 
 def test_ids_at_the_end_a_missing_field_and_a_header_are_found(
@@ -110,4 +120,6 @@ def test_ids_at_the_end_a_missing_field_and_a_header_are_found(
     # readers of audits get what was imported first: among them the highest ids are not alone
     kept = [turn for turn in turns if turn.assignment in gold or not turn.hidden]
     ids = np.array([turn.trajectory for turn in kept], dtype=np.float64)
-    assert surprise(ids, np.array([turn.hidden for turn in kept])) > CHANCE - 1
+    hidden = np.array([turn.hidden for turn in kept])
+    # as far above all others as so few can be
+    assert ids[hidden].min() > ids[~hidden].max() and surprise(ids, hidden) > 2
