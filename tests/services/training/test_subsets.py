@@ -9,12 +9,12 @@ import pytest
 
 from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid
 from annotation.core.vocabulary import TrajectoryState
-from annotation.models import KeyLabel, Subset, Trajectory
+from annotation.models import Exposure, KeyLabel, Subset, Trajectory
 from annotation.policies import visible
 from annotation.policies.training import keyed
 from annotation.reports.training import keys
 from annotation.reports.work import progress
-from annotation.services import projects, training
+from annotation.services import assign, projects, training
 from tests import people
 from tests.people import Cast
 
@@ -147,6 +147,22 @@ def test_key_is_written_label_by_label_and_is_whole_at_the_end(cast: Cast) -> No
         write(2, -1, reason="cross_check")
     with pytest.raises(Denied):
         training.write_key_label(actor=cast.ann, trajectory=row, message_index=2, value=1, note="")
+
+
+def test_who_has_labelled_a_copy_is_given_its_original_no_more(cast: Cast) -> None:
+    people.import_records(cast.project, 1)
+    people.make_unanimous(cast, 1)
+    original = Trajectory.objects.select_related("project", "task").get()
+    subset = training_subset(cast)
+    training.make_items(actor=cast.admin, project=cast.project, trajectories=[original], subset=subset)
+    training.begin_pilot(actor=cast.admin, project=cast.project, subset=subset, bound=0.5)
+
+    sat = people.label_next(cast.cleo, cast.project)
+
+    assert sat.trajectory.copy_of == original
+    seen = Exposure.objects.filter(user=cast.cleo)
+    assert set(seen.values_list("trajectory", "kind")) == {(original.pk, "label")}
+    assert assign.has_seen_labels(cast.cleo, original)
 
 
 def test_ids_leave_gaps_in_which_a_copy_is_not_told(cast: Cast) -> None:
