@@ -14,6 +14,8 @@ from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, AttemptState, CrowdState, RecheckKind
 
+from .qualifying import counting
+
 NOT_COUNTED = (RecheckKind.TUTORIAL, RecheckKind.TEST)
 """What is labelled to learn and to be tested is none of the trajectories to submit."""
 
@@ -47,13 +49,13 @@ def with_work(places: QuerySet[m.CrowdPlace]) -> QuerySet[m.CrowdPlace]:
 
 def screened_out(user: m.User, project: m.Project) -> bool:
     """Whether tests leave somebody nothing to label in a project: each subset asks for one of which all their
-    attempts have failed. Two queries."""
+    attempts that count today have failed. Two queries."""
     labelled = m.Subset.objects.filter(project=project, training=False).order_by()
     asked = dict(labelled.values_list("required_test", "required_test__attempts"))
     if not asked or None in asked:
         return False
     attempts = m.TestAttempt.objects.filter(test__in=asked, annotator=user, waived=False).order_by()
-    ended = Counter(attempts.values_list("test", "state"))
+    ended = Counter(counting(attempts).values_list("test", "state"))
     return all(
         ended[test, AttemptState.FAILED.value] >= most and not ended[test, AttemptState.PASSED.value]
         for test, most in asked.items()

@@ -24,6 +24,7 @@ from annotation.models import (
     User,
 )
 from annotation.policies import visible
+from annotation.policies.crowd import screened_out
 from annotation.services import accounts, claim_expiry, projects
 from tests import people
 from tests.people import Cast
@@ -260,9 +261,9 @@ def test_place_that_comes_back_late_ends_then(cast: Cast) -> None:
     assert enter(place.link).state == CrowdState.TIMED_OUT
 
 
-def failed(test: ProficiencyTest, user: User, number: int) -> None:
+def failed(test: ProficiencyTest, user: User, number: int, **more: Any) -> None:
     now = timezone.now()
-    test.sittings.create(annotator=user, number=number, state="failed", begun_at=now, ended_at=now)
+    test.sittings.create(annotator=user, number=number, state="failed", begun_at=now, ended_at=now, **more)
 
 
 def test_place_of_who_fails_every_test_for_good_has_the_other_code_and_is_over_everywhere(cast: Cast) -> None:
@@ -283,6 +284,23 @@ def test_place_of_who_fails_every_test_for_good_has_the_other_code_and_is_over_e
     place.refresh_from_db()
     assert (place.state, place.code, taken(place.link)) == (CrowdState.SCREENED_OUT, "OUT17", 0)
     refused("crowd_removed", make_link(cast, name="Batch two"))
+
+
+def test_place_is_kept_while_new_guidelines_ask_for_a_failed_test_again(cast: Cast) -> None:
+    people.import_records(cast.project, 1)
+    test = ProficiencyTest.objects.create(
+        project=cast.project, number=1, agreement=0.8, attempts=1, created_at=timezone.now()
+    )
+    cast.project.subsets.update(required_test=test)
+    place = enter(make_link(cast))
+    failed(test, place.user, 1)
+    version = projects.write_guidelines(actor=cast.admin, project=cast.project, text="Judge anew.").version
+    assert screened_out(place.user, cast.project), "this test is asked once, whatever the guidelines"
+
+    ProficiencyTest.objects.update(each_guideline=True)
+    assert projects.sweep_places() == 0
+    failed(test, place.user, 2, guideline_version=version)
+    assert projects.sweep_places() == 1
 
 
 def test_place_is_left_by_its_own_person_alone(cast: Cast) -> None:
