@@ -34,12 +34,13 @@ TREES: Final = 150
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One answer: `text` is its status, headers and body without what is made anew, `took` milliseconds, and
-    `queries` how often it asked the database to read something: acts are answered at even times
-    (services.even_time)."""
+    """One answer: `text` is its status, headers and body without what is made anew, `took` milliseconds. Of
+    what is only read, `worked` is those of the processor, which other programs disturb less, and `queries`
+    how often the database was asked; acts are answered at even times (services.even_time)."""
 
     text: str
     took: float
+    worked: float
     queries: int
 
     @property
@@ -86,13 +87,14 @@ class Recorder:
             return execute(*args)
 
         with connection.execute_wrapper(count):
-            began = time.perf_counter()
+            began, worked = time.perf_counter(), time.thread_time()
             answer: Any = getattr(self.client, method)(url, **extra)
             whole = b"".join(answer.streaming_content) if answer.streaming else answer.content
-            took = 1000 * (time.perf_counter() - began)
+            took, worked = 1000 * (time.perf_counter() - began), 1000 * (time.thread_time() - worked)
         headers = "\n".join(f"{name}: {value}" for name, value in sorted(answer.headers.items()))
         text = ANEW.sub("", f"{answer.status_code}\n{headers}\n{len(whole)}\n{whole.decode()}")
-        return Sent(text, took, asked if method == "get" else 0), whole
+        only_read = method == "get"
+        return Sent(text, took, worked if only_read else 0.0, asked if only_read else 0), whole
 
     def claim(self) -> Turn:
         """The next trajectory."""
@@ -154,7 +156,7 @@ class Recorder:
             for turn in turns:
                 own = re.compile(rf"assignments/{turn.assignment}\b|\b{re.escape(turn.record)}\b")
                 found = [f"{n} {line}" for n, line in enumerate(lines) if own.search(line)]
-                turn.sent.append(Sent(ANEW.sub("", "\n".join(found)), 0.0, 0))
+                turn.sent.append(Sent(ANEW.sub("", "\n".join(found)), 0.0, 0.0, 0))
 
 
 def odd_ones(turns: Sequence[Turn], *, least: int = 2) -> list[Counter[tuple[str, bool]]]:
@@ -174,7 +176,7 @@ def odd_ones(turns: Sequence[Turn], *, least: int = 2) -> list[Counter[tuple[str
 
 
 def features(turns: Sequence[Turn], *, timed: bool) -> np.ndarray:
-    """Every number of every answer where all have as many, its length and shape, queries and (`timed`) time,
+    """Every number of every answer where all have as many, its length and shape, queries and (`timed`) times,
     and by how much each differs from that of the turn before: (turns, features)."""
     columns: list[list[float]] = []
     for answers in zip(*(turn.sent for turn in turns), strict=True):
@@ -186,7 +188,7 @@ def features(turns: Sequence[Turn], *, timed: bool) -> np.ndarray:
         columns.append([float(len(sent.text)) for sent in answers])
         columns.append([float(sent.queries) for sent in answers])
         if timed:
-            columns.append([sent.took for sent in answers])
+            columns += [[sent.took for sent in answers], [sent.worked for sent in answers]]
     rows = np.array(columns, dtype=np.float64).T
     steps = np.diff(rows, axis=0, prepend=rows[:1])
     both = np.hstack([rows, steps, np.sign(steps)])

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
-from django.db.models import Exists, F, Min, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from annotation.core.errors import StaleState
@@ -18,9 +18,11 @@ from annotation.core.vocabulary import (
     OF_TRAINING,
     RESOLVED,
     AssignmentState,
+    AuditedState,
     LabelAuditState,
     RecheckKind,
     RecheckState,
+    TrajectoryState,
 )
 from annotation.models import (
     Adjudication,
@@ -50,6 +52,7 @@ DEALT_FOR = timedelta(days=7)
 """So long a recheck waits for one person before another is asked."""
 DEALT_ANEW = timedelta(hours=1)
 """The time between searches for somebody when there was nobody."""
+BESIDE = 4
 
 
 def sweep(*, now: datetime | None = None) -> int:
@@ -235,33 +238,44 @@ def finish(*, recheck: int, now: datetime) -> None:
         training.finished(row, now=now)
 
 
-def too_late(*, assignment: Assignment, now: datetime) -> bool:
+def too_late(*, assignment: Assignment) -> bool:
     """Whether a submitted recheck can no longer be reopened, for a service that holds its trajectory.
 
-    A refusal right after submitting would tell it from the first labels of a trajectory, which can be
-    reopened until another annotator submits. So can a reading, until the other reader submits; and a retest
-    for as long as its annotator's first labels could. Gold is as the trajectory that they submitted before.
+    As soon as one of the queue that its annotator submitted shortly before it could not, because another
+    annotator has submitted that (`_beside`): of rechecks as many can be reopened as of the rest, and for as
+    long. A reading besides only until its audit has compared it; a training turn but gold never.
     """
-    if assignment.project.annotators_per_trajectory == 1:
-        return True
     recheck = assignment.recheck
     assert recheck is not None
-    if recheck.kind == RecheckKind.GOLD:
-        return training.gold_too_late(assignment)
-    if recheck.kind in (RecheckKind.TUTORIAL, RecheckKind.TEST):
+    if assignment.project.annotators_per_trajectory == 1:
         return True
-    if recheck.audited_id is not None:
-        others = Recheck.objects.filter(audited=recheck.audited_id, state=RecheckState.DONE)
-        return others.exclude(pk=recheck.pk).exists()
-    first = Assignment.objects.filter(
-        trajectory=assignment.trajectory_id, state=AssignmentState.SUBMITTED
-    ).aggregate(
-        mine=Min("submitted_at", filter=Q(annotator=assignment.annotator_id)),
-        others=Min("submitted_at", filter=~Q(annotator=assignment.annotator_id)),
-    )
-    if not first["mine"] or not first["others"] or assignment.submitted_at is None:
+    if recheck.kind in OF_TRAINING and recheck.kind != RecheckKind.GOLD:
         return True
-    return bool(now >= assignment.submitted_at + (first["others"] - first["mine"]))
+    if recheck.audited is not None and recheck.audited.state != AuditedState.READING:
+        return True
+    beside = _beside(assignment)
+    if beside is None:
+        return False
+    others = Assignment.objects.filter(trajectory=beside.trajectory_id, state=AssignmentState.SUBMITTED)
+    return beside.trajectory.state != TrajectoryState.LABELLING or others.exclude(pk=beside.pk).exists()
+
+
+def _beside(assignment: Assignment) -> Assignment | None:
+    """One of the `BESIDE` assignments of trajectories of the queue that a recheck's annotator submitted last
+    before it, drawn by chance, which stays; else the first after it. One or two queries."""
+    own = Assignment.objects.filter(
+        project=assignment.project_id,
+        annotator=assignment.annotator_id,
+        state=AssignmentState.SUBMITTED,
+        imported=False,
+        trajectory__live=True,
+    ).select_related("trajectory")
+    at = assignment.submitted_at
+    before = list(own.filter(submitted_at__lte=at).order_by("-submitted_at", "-pk")[:BESIDE]) if at else []
+    if not before:
+        return own.order_by("submitted_at", "pk").first()
+    drawn = sampling.fraction(assignment.project.recheck_seed, "beside", assignment.pk)
+    return before[int(drawn * len(before))]
 
 
 def reopen(*, recheck: int) -> None:

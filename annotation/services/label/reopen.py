@@ -53,7 +53,7 @@ def reopen(*, actor: User, assignment: Assignment) -> Assignment:
 
 def _too_late(assignment: Assignment, trajectory: Trajectory) -> bool:
     if assignment.recheck_id is not None:
-        return rechecks.too_late(assignment=assignment, now=timezone.now())
+        return rechecks.too_late(assignment=assignment)
     others = Assignment.objects.filter(trajectory=trajectory, state=AssignmentState.SUBMITTED).exclude(
         pk=assignment.pk
     )

@@ -3,7 +3,7 @@
 from .copies import copy_into
 from .finishing import finished
 from .gate import gate, refuse_paused
-from .gold import gold_too_late, make_gold, remove_gold
+from .gold import make_gold, remove_gold
 from .keys import refuse_without_key, write_key_label
 from .pauses import forget_mark, pause, resume, sweep
 from .pilots import begin_pilot, stop_pilot, sweep_pilots
@@ -19,7 +19,6 @@ __all__ = [
     "forget_mark",
     "gate",
     "give_feedback",
-    "gold_too_late",
     "make_gold",
     "make_items",
     "mark_training",

@@ -8,9 +8,8 @@ from django.db import IntegrityError, transaction
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
-from annotation.core.vocabulary import AssignmentState, RecheckKind, RecheckState, TrajectoryState
+from annotation.core.vocabulary import RecheckKind, RecheckState
 from annotation.models import (
-    Assignment,
     Membership,
     Project,
     Recheck,
@@ -58,32 +57,6 @@ def give(*, user: User, project: Project, trajectory: int, now: datetime) -> Rec
         dealt_at=now,
         created_at=now,
     )
-
-
-def _beside(assignment: Assignment) -> Assignment | None:
-    """The assignment whose fate a gold one shares in what its annotator can find out: that of a trajectory of
-    the queue which they submitted last before it, else first after it. One or two queries."""
-    own = Assignment.objects.filter(
-        project=assignment.project_id,
-        annotator=assignment.annotator_id,
-        state=AssignmentState.SUBMITTED,
-        imported=False,
-        trajectory__live=True,
-    ).select_related("trajectory")
-    at = assignment.submitted_at
-    before = own if at is None else own.filter(submitted_at__lte=at)
-    return before.order_by("-submitted_at", "-pk").first() or own.order_by("submitted_at", "pk").first()
-
-
-def gold_too_late(assignment: Assignment) -> bool:
-    """Whether a submitted gold assignment can no longer be reopened: as soon as that `_beside` it could not,
-    because another annotator has submitted it."""
-    neighbour = _beside(assignment)
-    if neighbour is None:
-        return False
-    others = Assignment.objects.filter(trajectory=neighbour.trajectory_id, state=AssignmentState.SUBMITTED)
-    settled = neighbour.trajectory.state != TrajectoryState.LABELLING
-    return settled or others.exclude(pk=neighbour.pk).exists()
 
 
 @transaction.atomic

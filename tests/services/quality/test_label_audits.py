@@ -86,7 +86,7 @@ def all_agree_but(cast: Cast, values: list[int], *, outcome: int = 1) -> None:
 
 # ── Draws and readers ─────────────────────
 @pytest.mark.postgres
-def test_a_reading_is_reopened_like_first_labels_until_the_other_reader_has_submitted(audited: Cast) -> None:
+def test_a_reading_is_reopened_like_first_labels_until_the_audit_has_compared_it(audited: Cast) -> None:
     auditing.begin(audited)
     cleo, dora = readers(audited)
     mine = auditing.read(cleo, audited.project)
@@ -101,10 +101,10 @@ def test_a_reading_is_reopened_like_first_labels_until_the_other_reader_has_subm
     assert drawn.state == AuditedState.READING
 
     label.submit(actor=cleo, assignment=mine)
+    assert label_audits.sweep() == 1
     with pytest.raises(Conflict) as refusal:
         label.reopen(actor=cleo, assignment=mine)
     assert refusal.value.code == "too_late"
-    assert label_audits.sweep() == 1
 
 
 def test_a_reading_is_final_where_one_person_labels_each_trajectory(audited: Cast) -> None:

@@ -6,7 +6,6 @@ from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
-import time_machine
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -303,29 +302,32 @@ def test_a_recheck_can_be_taken_back_by_admins_who_do_not_see_what_it_is(
     assert claimed.state == AssignmentState.EXPIRED
 
 
-@pytest.mark.parametrize(("who", "hours", "opens"), [("ann", 1, True), ("ann", 3, False), ("ben", 0, False)])
-def test_a_retest_can_be_reopened_for_as_long_as_the_first_labels_could(
-    retest: Cast, retest_due: Trajectory, who: str, hours: int, opens: bool
+def test_a_retest_can_be_reopened_as_long_as_what_its_annotator_submitted_before_it(
+    retest: Cast, retest_due: Trajectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ben submitted two hours after ann."""
-    first = Assignment.objects.get(trajectory=retest_due, annotator=retest.ann)
-    Assignment.objects.filter(trajectory=retest_due, annotator=retest.ben).update(
-        submitted_at=first.submitted_at + timedelta(hours=2)
-    )
-    user = getattr(retest, who)
-    done = relabel(user, retest.project)
+    monkeypatch.setattr(rechecks, "BESIDE", 1)
+    done = relabel(retest.ben, retest.project)
+    with pytest.raises(Conflict) as refusal:
+        label.reopen(actor=retest.ben, assignment=done)
+    assert refusal.value.code == "too_late", "ben has submitted nothing but what is resolved"
 
-    with time_machine.travel(timezone.now() + timedelta(hours=hours), tick=False):
-        if opens:
-            again = label.reopen(actor=user, assignment=done)
-            assert (again.state, again.recheck.state) == (AssignmentState.OPEN, "claimed")
-            label.submit(actor=user, assignment=again)
-            again.recheck.refresh_from_db()
-            assert again.recheck.state == "done"
-        else:
-            with pytest.raises(Conflict) as refusal:
-                label.reopen(actor=user, assignment=done)
-            assert refusal.value.code == "too_late"
+    [begun] = people.import_records(retest.project, [people.make_record(900)], subset="later")
+    before = assign.claim_this(actor=retest.ann, trajectory=begun)
+    people.label_all(before)
+    label.submit(actor=retest.ann, assignment=before)
+    done = relabel(retest.ann, retest.project)
+    again = label.reopen(actor=retest.ann, assignment=done)
+    assert (again.state, again.recheck.state) == (AssignmentState.OPEN, "claimed")
+    label.submit(actor=retest.ann, assignment=again)
+    again.recheck.refresh_from_db()
+    assert again.recheck.state == "done"
+
+    second = assign.claim_this(actor=retest.cleo, trajectory=begun)
+    people.label_all(second)
+    label.submit(actor=retest.cleo, assignment=second)
+    with pytest.raises(Conflict) as refusal:
+        label.reopen(actor=retest.ann, assignment=done)
+    assert refusal.value.code == "too_late"
 
 
 # ── Beside another look ───────────────────
