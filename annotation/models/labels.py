@@ -130,6 +130,8 @@ class Assignment(models.Model):
         )
         indexes = (
             models.Index(fields=("annotator", "project", "state", "-claimed_at"), name="assignment_mine"),
+            # the next and the previous one on the page one labels on
+            models.Index(fields=("annotator", "project", "id"), name="assignment_beside"),
             # with what the board counts of each person by day, and without the rows themselves
             models.Index(
                 fields=("project", "state", "annotator", "imported", "submitted_at", "recheck"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, RecheckKind, SecondReader
@@ -64,17 +64,19 @@ def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
 
 def neighbours(assignment: Assignment) -> Neighbours:
     """The assignments before and after it that its annotator can open: their open and submitted ones. One
-    query."""
+    query, of two look-ups in an index: it takes no longer the more somebody has labelled."""
     own = Assignment.stored.filter(
         annotator=assignment.annotator_id,
         project=assignment.project_id,
         state__in=(AssignmentState.OPEN, AssignmentState.SUBMITTED),
     )
     own = not_closed(assignment.project, own)
-    beside = own.aggregate(
-        before=Max("pk", filter=Q(pk__lt=assignment.pk)), after=Min("pk", filter=Q(pk__gt=assignment.pk))
+    beside = Assignment.stored.filter(pk=assignment.pk).values_list(
+        Subquery(own.filter(pk__lt=assignment.pk).order_by("-pk").values("pk")[:1]),
+        Subquery(own.filter(pk__gt=assignment.pk).order_by("pk").values("pk")[:1]),
     )
-    return Neighbours(previous=beside["before"], next=beside["after"])
+    previous, following = beside.get()
+    return Neighbours(previous=previous, next=following)
 
 
 def reopenable() -> Q:
