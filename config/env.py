@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
@@ -87,6 +88,16 @@ class Env:
         """A list separated by commas; empty items are dropped."""
         items = [item.strip() for item in self.text(name).split(",")]
         return [item for item in items if item] or list(default)
+
+    def networks(self, name: str) -> list[str]:
+        """A list of networks separated by commas: `10.0.0.0/8,fd00::/8`."""
+        items = self.words(name)
+        for item in items:
+            try:
+                ip_network(item, strict=False)
+            except ValueError:
+                raise BadEnvironment(f"{name} must list networks such as 10.0.0.0/8, not {item!r}.") from None
+        return items
 
     def level(self, name: str) -> str:
         """A level of logging by its name, INFO when unset."""

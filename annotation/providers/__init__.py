@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from annotation.core.judging.kinds import by_name
-from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.settings import JudgeSettings
+from annotation.outside import OperatorRules
 
 from .base import Exchange, Failure, FailureKind, Hooks, Provider, Reply, Request, Stopped
 

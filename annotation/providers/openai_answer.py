@@ -10,11 +10,11 @@ from annotation.core.i18n import translatable
 from annotation.core.jsonio.jsonlines import BadJson, parse_bytes
 from annotation.core.judging import ParsedAnswer, Prompt, Usage, cost, estimate_tokens
 from annotation.core.judging.settings import JudgeSettings
+from annotation.outside.redaction import Redactor
+from annotation.outside.sending import ReceivedReply
 
 from .base import Failure, FailureKind, Reply
-from .http.http_errors import AskedModel, Complaint, refusal
-from .http.posting import ReceivedReply
-from .http.redaction import Redactor
+from .http_errors import AskedModel, Complaint, refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,26 +8,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-import httpx
-
-from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.judging import CostEstimate, Prompt, TooLong, build
-from annotation.core.judging.addresses import normalised
 from annotation.core.judging.distractors import build_distractors, expected_distractors
-from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.plain_prompt import expected_text, plain_prompt
 from annotation.core.judging.prompt_parts import expected, plan
 from annotation.core.judging.prompts import in_both_orders, template
 from annotation.core.judging.settings import JudgeSettings
+from annotation.outside import OperatorRules
+from annotation.outside.sending import ReceivedReply
+from annotation.outside.server import LONGEST_WAIT, OutsideServer, Patience
+from annotation.outside.waiting import retry_after
 
 from .asking import ask_in_orders, ask_in_parts
 from .base import Exchange, Failure, FailureKind, Hooks, Reply, Request
-from .http.http_errors import AskedModel, Complaint, refusal
-from .http.posting import MAX_BYTES, ReceivedReply, post
-from .http.redaction import Redactor
-from .http.transport import Deadline, Transport
-from .http.waiting import CallWaits, retry_after
+from .http_errors import AskedModel, Complaint, as_failure, refusal
 from .openai_answer import Answers
 
 KIND: Final = "openai_compatible"
@@ -41,9 +36,6 @@ _FORMAT_WORDS: Final = (
     "grammar",
 )
 _MAX_ADAPTATIONS: Final = 4
-CONNECT_SECONDS: Final = 10.0
-LONGEST_WAIT: Final = 60.0
-"""Seconds; when the server asks for a longer wait, the call has failed."""
 _MAX_HOLDS: Final = 5
 
 
@@ -51,27 +43,24 @@ def create(
     settings: JudgeSettings, *, environ: Mapping[str, str], operator: OperatorRules, hooks: Hooks
 ) -> OpenAICompatible:
     """The judge with these settings, its key taken from `environ`. Raises `Invalid`."""
-    if wrong := operator.problems(settings):
-        code = str(FailureKind.FORBIDDEN_URL) if wrong.keys() == {"base_url"} else None
-        raise Invalid(next(iter(wrong.values())), fields=wrong, code=code)
+    key = operator.check(settings.base_url, settings.key_name, environ)
     template(settings.prompt_version)  # raises when there is none of this version
-    key = environ.get(settings.key_name, "").strip() if settings.key_name else ""
-    if settings.key_name and not key:
-        reason = translatable("names an environment variable that is not set where judges run")
-        raise Invalid(
-            translatable("The key of the judge is missing: ${name} is not set.", name=settings.key_name),
-            code=str(FailureKind.BAD_KEY),
-            fields={"key_name": reason},
-        )
-    if not (key.isascii() and key.isprintable() and " " not in key):
-        raise Invalid(
-            translatable(
-                "The key in ${name} contains characters that a key cannot contain.", name=settings.key_name
-            ),
-            code=str(FailureKind.BAD_KEY),
-            fields={"key_name": translatable("names a variable whose value is not a key")},
-        )
-    return OpenAICompatible(settings, key, hooks)
+    patience = Patience(
+        attempts=hooks.attempts,
+        seconds=settings.timeout_seconds,
+        sleep=hooks.sleep,
+        clock=hooks.clock,
+        now=hooks.now,
+        rng=hooks.rng,
+    )
+    server = OutsideServer(
+        settings.base_url,
+        key=key,
+        key_name=settings.key_name,
+        networks=operator.networks,
+        patience=patience,
+    )
+    return OpenAICompatible(settings, server, hooks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,34 +87,18 @@ class Dialect:
 class OpenAICompatible:
     """See `Provider`. Threads share its waits and what it learned about its server."""
 
-    def __init__(self, settings: JudgeSettings, key: str, hooks: Hooks) -> None:
+    def __init__(self, settings: JudgeSettings, server: OutsideServer, hooks: Hooks) -> None:
         self._settings = settings
         self._hooks = hooks
-        self._redact = Redactor(key)
+        self._server = server
+        self._redact = server.redact
         self._asked = AskedModel(settings.model, settings.key_name)
-        self._answers = Answers(settings, self._redact, self._asked)
-        self._waits = CallWaits(hooks.clock, hooks.rng)
+        self._answers = Answers(settings, server.redact, self._asked)
+        self._waits = server.waits
         self._lock = threading.Lock()
         self._slots = threading.BoundedSemaphore(settings.concurrency)  # should more threads than that call
         self._adapts = settings.structured_output == "auto"
         self._dialect = Dialect("json_schema" if self._adapts else settings.structured_output)
-        self._url = f"{normalised(settings.base_url)}/chat/completions"
-        self._deadline = Deadline(hooks.clock)
-        headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-            "Content-Type": "application/json",
-            "User-Agent": "tristep",
-        }
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
-        self._client = httpx.Client(
-            transport=Transport(self._deadline),
-            timeout=httpx.Timeout(settings.timeout_seconds, connect=CONNECT_SECONDS),
-            headers=headers,
-            trust_env=False,
-            follow_redirects=False,
-        )
 
     def __repr__(self) -> str:
         return f"OpenAICompatible({self._settings.model!r} at {self._settings.base_url!r})"
@@ -137,7 +110,7 @@ class OpenAICompatible:
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        self._server.close()
 
     def estimate(self, request: Request) -> CostEstimate:
         """Tokens and cost of the calls about one trajectory, on the high side; none when it is too long."""
@@ -201,7 +174,7 @@ class OpenAICompatible:
             self._hooks.admit()
             sent += 1
             with self._slots:
-                received = post(self._client, self._url, body, self._deadline, self._settings.timeout_seconds)
+                received = self._server.send("POST", "/chat/completions", body)
             outcome = self._outcome(received, prompt, dialect, max_tokens)
             if isinstance(outcome, Dialect):
                 adaptations += 1
@@ -266,7 +239,7 @@ class OpenAICompatible:
         self, received: ReceivedReply, prompt: Prompt, dialect: Dialect, limit: int
     ) -> Reply | Failure | Dialect:
         if received.failure is not None:
-            return received.failure
+            return as_failure(received.failure)
         if received.status is not None and 200 <= received.status < 300:
             return self._answers.read(received, prompt, limit)
         if received.status in (400, 422):
@@ -317,4 +290,4 @@ def _too_long(error: TooLong) -> Failure:
     return Failure(kind=FailureKind.TOO_LONG, permanent=True, scope="call", message=error.message)
 
 
-__all__ = ["KIND", "MAX_BYTES", "Dialect", "OpenAICompatible", "create"]
+__all__ = ["KIND", "Dialect", "OpenAICompatible", "create"]

@@ -259,6 +259,10 @@ CELERY_TIMEZONE = TIME_ZONE
 # How often a worker looks for jobs whose worker died, or that were never sent.
 REAP_SECONDS = env.number("TRISTEP_REAP_SECONDS", 15, minimum=1)
 
+# ── Outside servers ───────────────────────
+# The private networks that the names of outside servers may lead into (annotation/outside/networks.py).
+PRIVATE_NETWORKS = env.networks("TRISTEP_PRIVATE_NETWORKS")
+
 # ── Judges ────────────────────────────────
 # The servers that judges may ask, and the variables beside TRISTEP_JUDGE_KEY_… that may hold their keys.
 JUDGE_URLS = env.words("TRISTEP_JUDGE_URLS")

@@ -23,7 +23,7 @@ ONLY_ENGLISH = {
     "annotation/core/releases/exports/formats/decisions.py": "the same",
     "annotation/core/releases/exports/formats/training.py": "the same",
     "annotation/core/releases/record_format.py": "manage.py verify_release of files, at a terminal",
-    "annotation/providers/http/transport.py": "of an exception that posting.py says in words of its own",
+    "annotation/outside/transport.py": "of an exception that sending.py says in words of its own",
 }
 # Of a kind of project: what it says in the card of a data set.
 ENGLISH_ARGUMENTS = {"help_text", "card", "card_outcome"}

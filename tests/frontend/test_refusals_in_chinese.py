@@ -25,7 +25,7 @@ from annotation.language import translated
 from annotation.models import ImportFile, SuggestedLabel, Suggestion
 from annotation.policies import OPERATOR
 from annotation.providers import Failure
-from annotation.providers.http.http_errors import AskedModel, Complaint, refusal
+from annotation.providers.http_errors import AskedModel, Complaint, refusal
 from annotation.services import label
 from annotation.services.ingest import reaper
 from annotation.services.label.changes import MAX_NOTE, REFUSALS

@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.core.judging import JudgeInput
-from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.settings import JudgeSettings
+from annotation.outside import OperatorRules
 from annotation.providers import Failure, Hooks, Reply, Request, create
 from tests.judge_server import JudgeServer
 

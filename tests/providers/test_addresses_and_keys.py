@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from annotation.core.errors import Invalid
 from annotation.core.judging.addresses import allowed, normalised
 from annotation.core.judging.kinds import KINDS, JudgeKind
-from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.settings import JudgeSettings
+from annotation.outside import OperatorRules
+from annotation.outside.redaction import Redactor
 from annotation.providers import create
-from annotation.providers.http.redaction import Redactor
 
 LIST = ["https://api.example.com/v1", "http://127.0.0.1:11434", "not an address"]
 KEY = "sk-canary-Zq8/+x"
@@ -84,7 +84,7 @@ def make(environ: Mapping[str, str] | None = None, **change: Any) -> Any:
         "openai_compatible",
         JudgeSettings(**{**GOOD, **change}),
         environ={"ACME_API_KEY": KEY} if environ is None else environ,
-        operator=OperatorRules(LIST, ["ACME_API_KEY", "odd key"]),
+        operator=OperatorRules(LIST, ["ACME_API_KEY", "odd key"], "TRISTEP_JUDGE_KEY_"),
     )
 
 
@@ -143,7 +143,7 @@ def test_key_that_is_missing_or_none_is_refused_without_showing_it(environ: dict
 def test_key_is_trimmed_and_not_in_any_repr() -> None:
     judge = make({"ACME_API_KEY": f" {KEY}\n"})
     assert "canary" not in repr(judge) + repr(judge._redact) + repr(judge._settings) + repr(
-        judge._client.headers
+        judge._server._client.headers
     )
     judge.close()
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from annotation.outside.waiting import LONGEST, CallWaits, retry_after
 from annotation.providers import FailureKind
-from annotation.providers.http.http_errors import AskedModel, Complaint, refusal
-from annotation.providers.http.waiting import LONGEST, CallWaits, retry_after
+from annotation.providers.http_errors import AskedModel, Complaint, refusal
 
 ASKED = AskedModel("gpt-x", "ACME_API_KEY")
 

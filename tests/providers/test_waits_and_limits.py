@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from annotation.core.judging import JudgeInput
-from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.settings import JudgeSettings
+from annotation.outside import OperatorRules
+from annotation.outside.sending import KEPT_BYTES, MAX_BYTES
 from annotation.providers import Failure, FailureKind, Hooks, Reply, Request, Stopped, create
-from annotation.providers.http.posting import KEPT_BYTES, MAX_BYTES
 from tests.judge_server import JudgeServer
 
 from .judges import KEY, Judge, material

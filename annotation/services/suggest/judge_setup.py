@@ -15,10 +15,10 @@ from annotation.core.errors import Conflict, Invalid, Locked
 from annotation.core.i18n import translatable
 from annotation.core.judging import settings as specification
 from annotation.core.judging.kinds import KINDS, by_name
-from annotation.core.judging.operator_rules import OperatorRules
 from annotation.core.judging.prompts import check_version, versions_of
 from annotation.core.judging.settings import check
 from annotation.models import UNFINISHED_RUNS, Judge, Project, Suggestion, SuggestionRun
+from annotation.outside import OperatorRules
 from annotation.policies import Actor, recorded, require
 from annotation.providers import Hooks, Provider, create
 
@@ -116,7 +116,12 @@ def open_provider(judge: Judge, hooks: Hooks) -> Provider:
 
 def operator() -> OperatorRules:
     """The rules of this server's operator."""
-    return OperatorRules(addresses=django_settings.JUDGE_URLS, keys=django_settings.JUDGE_KEYS)
+    return OperatorRules(
+        addresses=django_settings.JUDGE_URLS,
+        keys=django_settings.JUDGE_KEYS,
+        key_prefix="TRISTEP_JUDGE_KEY_",
+        networks=django_settings.PRIVATE_NETWORKS,
+    )
 
 
 def _known(values: Mapping[str, Any]) -> None:
@@ -187,6 +192,6 @@ def _clean(judge: Judge, *, before: Mapping[str, Any]) -> None:
             if name not in before or values.get(name) != before[name]
         }
         if served and not problems.keys() & {"base_url", "key_name"}:
-            fields |= operator().problems(judge.settings)
+            fields |= operator().problems(judge.base_url, judge.key_name)
     if fields:
         raise Invalid(translatable("The judge could not be saved; check the fields."), fields=fields)

@@ -27,7 +27,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 class CallWaits:
-    """The waits of one judge, shared by its threads: one that is told to wait holds the others back too."""
+    """The waits for one server, shared by its callers: one that is told to wait holds the others back too."""
 
     def __init__(self, clock: Callable[[], float], rng: random.Random) -> None:
         self._clock = clock

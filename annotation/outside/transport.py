@@ -7,15 +7,18 @@ is never timed out by them. Here every read of a call gets what is left of the w
 from __future__ import annotations
 
 import logging
+import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import httpcore
 import httpx
+
+from .networks import resolved
 
 # At their chattiest these two print headers, in which a server may repeat the key.
 for _name in ("httpcore.http11", "httpcore.connection", "httpx"):
@@ -74,9 +77,10 @@ class _Stream(httpcore.NetworkStream):
 
 
 class _Backend(httpcore.NetworkBackend):
-    def __init__(self, deadline: Deadline) -> None:
+    def __init__(self, deadline: Deadline, networks: Sequence[str]) -> None:
         self._plain = httpcore.SyncBackend()
         self._deadline = deadline
+        self._networks = networks
 
     def connect_tcp(
         self,
@@ -86,9 +90,20 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        left = self._deadline.left(timeout)
-        stream = self._plain.connect_tcp(host, port, left, local_address, socket_options)
-        return _Stream(stream, self._deadline)
+        try:
+            addresses = resolved(host, port, self._networks)
+        except socket.gaierror as error:
+            raise httpcore.ConnectError(str(error)) from error
+        options = list(socket_options) if socket_options is not None else None
+        failed = httpcore.ConnectError("The name has no address.")
+        for address in addresses:
+            try:
+                left = self._deadline.left(timeout)
+                stream = self._plain.connect_tcp(address, port, left, local_address, options)
+                return _Stream(stream, self._deadline)
+            except httpcore.ConnectError as error:
+                failed = error
+        raise failed
 
 
 class _Body(httpx.SyncByteStream):
@@ -104,7 +119,7 @@ class _Body(httpx.SyncByteStream):
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """The certificates that are trusted; reading them takes longer than a call, so once for all judges."""
+    """The certificates that are trusted; reading them takes longer than a call, so once for all servers."""
     return httpx.create_ssl_context(trust_env=False)
 
 
@@ -115,8 +130,8 @@ class Transport(httpx.BaseTransport):
     with 32 threads that took as long as everything else about a call.
     """
 
-    def __init__(self, deadline: Deadline) -> None:
-        self._backend = _Backend(deadline)
+    def __init__(self, deadline: Deadline, networks: Sequence[str]) -> None:
+        self._backend = _Backend(deadline, networks)
         self._own = threading.local()
         self._pools: list[httpcore.ConnectionPool] = []
 

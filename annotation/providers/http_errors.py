@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.jsonlines import BadJson, parse_bytes
-from annotation.providers.base import Failure, FailureKind
+from annotation.outside.failures import Failed, key_refused, passing, redirected
+
+from .base import Failure, FailureKind
 
 _CREDIT: Final = re.compile(
     r"insufficient_quota|exceeded your current quota|insufficient[ _](balance|credits|funds)|billing"
@@ -38,7 +40,6 @@ _NUMBER: Final = re.compile(r"(?<![\w.-])[0-9]{2,7}(?![\w.-]*[0-9a-z_])")
 _NAMED: Final = re.compile(r"[a-z][a-z0-9_.]{0,60}")
 LEAST_ANSWER: Final = 256
 """Tokens; a smaller number in a complaint is no limit of an answer that could hold labels."""
-TRANSIENT: Final = frozenset({408, 409, 421, 423, 425, 429})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +96,7 @@ def refusal(status: int, complaint: Complaint, call: AskedModel) -> Failure:
         return _with_words(sentence, complaint)
 
     if 300 <= status < 400:
-        return _run(
-            FailureKind.REDIRECT,
-            translatable("The server redirects to another address, which is not followed."),
-        )
+        return as_failure(redirected())
     if status in (402, 403, 429) and _CREDIT.search(text):
         return _run(FailureKind.NO_CREDIT, said(translatable("The account has no credit left.")))
     if status == 402:
@@ -106,7 +104,7 @@ def refusal(status: int, complaint: Complaint, call: AskedModel) -> Failure:
     if status in (400, 403) and _FILTERED.search(text):
         return _call(FailureKind.REFUSED, said(translatable("The server’s content filter declined.")))
     if status in (401, 403):
-        return _run(FailureKind.BAD_KEY, _key(call, status))
+        return as_failure(key_refused(call.key_name, status))
     if status in (400, 404, 422) and _NO_MODEL.search(text):
         return _run(
             FailureKind.WRONG_MODEL,
@@ -119,14 +117,8 @@ def refusal(status: int, complaint: Complaint, call: AskedModel) -> Failure:
         )
     if status == 413 or (status in (400, 422) and _TOO_LONG.search(text)):
         return _call(FailureKind.TOO_LONG, said(translatable("The trajectory is too long for the model.")))
-    if status == 429:
-        return _transient(
-            FailureKind.RATE_LIMITED, said(translatable("The server limits the rate of calls (429)."))
-        )
-    if status in TRANSIENT or status >= 500:
-        return _transient(
-            FailureKind.SERVER_ERROR, said(translatable("The server failed ({status}).", status=status))
-        )
+    if later := passing(status):
+        return as_failure(replace(later, message=said(later.message)))
     if _PARAMETER.search(text):
         name = complaint.param.lower()
         sentence = (
@@ -141,11 +133,14 @@ def refusal(status: int, complaint: Complaint, call: AskedModel) -> Failure:
     )
 
 
-def _key(call: AskedModel, status: int) -> str:
-    if not call.key_name:
-        return translatable("A call without a key was refused by the server ({status}).", status=status)
-    return translatable(
-        "The key in ${name} was refused by the server ({status}).", name=call.key_name, status=status
+def as_failure(failed: Failed) -> Failure:
+    """The failure of a call to a judge whose server, or the way to it, failed so."""
+    return Failure(
+        kind=FailureKind(str(failed.kind)),
+        permanent=failed.permanent,
+        scope="run" if failed.every_call else "call",
+        message=failed.message,
+        retry_after=failed.retry_after,
     )
 
 
@@ -164,10 +159,6 @@ def _run(kind: FailureKind, message: str) -> Failure:
 
 def _call(kind: FailureKind, message: str) -> Failure:
     return _failure(kind, message, permanent=True, scope="call")
-
-
-def _transient(kind: FailureKind, message: str) -> Failure:
-    return _failure(kind, message, permanent=False, scope="call")
 
 
 def _failure(kind: FailureKind, message: str, *, permanent: bool, scope: Literal["call", "run"]) -> Failure:

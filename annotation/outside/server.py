@@ -1,0 +1,157 @@
+"""An outside server: where it is, who calls, and calls that are repeated as far as that may help."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import httpx
+
+from annotation.core.i18n import translatable
+from annotation.core.jsonio.canonical import canonical_json
+from annotation.core.jsonio.jsonlines import BadJson, parse_bytes
+from annotation.core.judging.addresses import normalised
+
+from .failures import Failed, FailureKind, OutsideError, failed_with
+from .redaction import Redactor
+from .sending import MAX_BYTES, ReceivedReply, send
+from .transport import Deadline, Transport
+from .waiting import CallWaits, retry_after
+
+CONNECT_SECONDS: Final = 10.0
+LONGEST_WAIT: Final = 60.0
+"""Seconds; when the server asks for a longer wait, the call has failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How calls are repeated. `sleep` may raise to give up between two attempts; `seconds` is the time of
+    one attempt, from its first byte to its last."""
+
+    attempts: int = 5
+    seconds: float = 60.0
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.time
+    rng: random.Random = field(default_factory=random.Random)
+
+
+class OutsideServer:
+    """One server at an address that the operator allows (`OperatorRules.check`). Threads may share it.
+
+    `key` goes with every call as a bearer, and is taken out of whatever is kept or said. `networks`: private
+    ones that its name may lead into.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        key: str = "",
+        key_name: str = "",
+        networks: Sequence[str] = (),
+        patience: Patience | None = None,
+    ) -> None:
+        self.patience = patience or Patience()
+        self.redact = Redactor(key)
+        self.waits = CallWaits(self.patience.clock, self.patience.rng)
+        self._base_url = normalised(base_url) or ""
+        self._key_name = key_name
+        self._deadline = Deadline(self.patience.clock)
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+            "User-Agent": "tristep",
+        }
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        self._client = httpx.Client(
+            transport=Transport(self._deadline, networks),
+            timeout=httpx.Timeout(self.patience.seconds, connect=CONNECT_SECONDS),
+            headers=headers,
+            trust_env=False,
+            follow_redirects=False,
+        )
+
+    def __repr__(self) -> str:
+        return f"OutsideServer({self._base_url!r})"
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        content: bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> ReceivedReply:
+        """One attempt at a call. `path` is put after the address. What goes wrong on the way is the reply's
+        `failure`; a status that says so is for the caller to look at."""
+        return send(
+            self._client,
+            method,
+            f"{self._base_url}{path}",
+            content,
+            deadline=self._deadline,
+            seconds=self.patience.seconds,
+            headers=headers,
+            max_bytes=max_bytes,
+        )
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> Any:
+        """The JSON that the server answers, `None` for an empty answer. A call is repeated while that may
+        help, so it must be one that may reach the server twice. Raises `OutsideError`."""
+        where = f"{path}?{urlencode(query, doseq=True)}" if query else path
+        content = None if body is None else canonical_json(body)
+        failures = 0
+        while True:
+            outcome = self._answer(self.send(method, where, content, max_bytes=max_bytes))
+            if not isinstance(outcome, Failed):
+                return outcome
+            failures += 1
+            pause = self.pause(outcome, failures)
+            if pause is None:
+                raise OutsideError(replace(outcome, message=self.redact.text(outcome.message)))
+            self.patience.sleep(pause)
+
+    def _answer(self, received: ReceivedReply) -> Any:
+        if received.failure is not None:
+            return received.failure
+        if received.status is None or not 200 <= received.status < 300:
+            failed = failed_with(received.status or 0, key_name=self._key_name)
+            return replace(failed, retry_after=retry_after(received.headers, self.patience.now()))
+        if not received.body.strip():
+            return None
+        try:
+            return parse_bytes(received.body)
+        except BadJson:
+            return Failed(
+                kind=FailureKind.NOT_JSON,
+                message=translatable("The server’s reply is not JSON."),
+                permanent=True,
+            )
+
+    def pause(self, failed: Failed, failures: int) -> float | None:
+        """Seconds to wait before the next attempt after so many failures; `None`: there is to be none."""
+        if failed.permanent or failures >= self.patience.attempts:
+            return None
+        if failed.retry_after is not None:
+            return failed.retry_after if failed.retry_after <= LONGEST_WAIT else None
+        return self.waits.backoff(failures - 1)

@@ -1,1 +1,0 @@
-"""Call servers that may misbehave: addresses, deadlines, sizes, waits, and redaction of keys."""
