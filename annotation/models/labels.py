@@ -172,6 +172,12 @@ class ActiveTime(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("project", "annotator", "begins_at"), name="active_time_once"),
         )
+        # sums without the rows themselves, which stand in the order of time
+        indexes = (
+            models.Index(
+                fields=("project", "annotator", "begins_at", "active_ms"), name="active_time_summed"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.annotator_id} in {self.project_id} from {self.begins_at}"

@@ -38,13 +38,13 @@ def test_postgres_address_is_taken_apart() -> None:
     assert (found["USER"], found["PASSWORD"], found["HOST"], found["PORT"], found["NAME"]) == (
         *("ann", "p@ss", "db.example", "6543", "tristep"),
     )
-    assert found["OPTIONS"] == {"sslmode": "require"}
+    assert found["OPTIONS"] == {"sslmode": "require", "options": "-c jit=off"}
     assert found["CONN_HEALTH_CHECKS"] is True
 
 
 def test_postgres_socket_folder_goes_in_the_query() -> None:
-    found = database("postgresql://ann@/tristep?host=%2Frun%2Fpg", base=BASE)
-    assert (found["HOST"], found["OPTIONS"]) == ("/run/pg", {})
+    found = database("postgresql://ann@/tristep?host=%2Frun%2Fpg&options=", base=BASE)
+    assert (found["HOST"], found["OPTIONS"]) == ("/run/pg", {"options": ""})
 
 
 @pytest.mark.parametrize(

@@ -332,7 +332,7 @@ def _recent(project: Project, people: Collection[int], since: datetime) -> dict[
         project=project,
         state=AssignmentState.SUBMITTED,
         annotator__in=people,
-        imported=False,
+        imported__in=(False,),  # unlike "not imported" a range of the index, and then of times
         submitted_at__gte=since,
     ).values_list("annotator")
     counted = rows.annotate(
