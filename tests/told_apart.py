@@ -146,7 +146,7 @@ class Recorder:
         tabs = ("open", "submitted", "returned")
         urls = (
             *(f"{self.page}/work/?state={tab}&page_size=1000" for tab in tabs),
-            *(f"{self.page}/work/?state=submitted&format=csv", f"{self.api}/assignments/?page_size=200"),
+            *(f"{self.page}/work/?state=submitted&as=csv", f"{self.api}/assignments/?page_size=200"),
             *(f"{self.page}/search/?q=canary", f"{self.page}/search/?q=Looking"),
             "/notices/",
         )

@@ -76,6 +76,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "config.limits.PlainAddress",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.compression.Compression",
     "config.csp.PolicyMiddleware",
     "frontend.middleware.Private",
     "django.contrib.sessions.middleware.SessionMiddleware",
