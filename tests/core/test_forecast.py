@@ -10,8 +10,11 @@ from annotation.core.figures.forecast import (
     NO_LATEST,
     TOO_FEW_TIMED,
     TOO_SOON,
+    Absence,
+    Forecast,
     days_until_done,
     sum_to_come,
+    with_days_away,
 )
 
 
@@ -65,6 +68,43 @@ def test_interval_holds_the_end_as_often_as_it_says(kind: str, least: float, kno
         assert found.low is not None
         held += found.low <= end and (found.high is None or end - 1 <= found.high)
     assert held / tries >= least
+
+
+def test_days_away_count_for_the_share_of_those_who_are_there() -> None:
+    found = Forecast(10.0, 4.0, None, interval_reason=NO_LATEST)
+    shares = {1: 0.75, 2: 0.25}
+    # two days of all, then four at a quarter of the pace, of which two periods of one person are one: 2 + 1
+    away = [Absence(1, 2.0, 5.0), Absence(1, 3.0, 6.0), Absence(9, 0.0, 90.0)]
+    # 10 = 2 + 4 · 0.25 + 7 and 4 = 2 + 1 + 1
+    assert with_days_away(found, shares, away) == Forecast(13.0, 7.0, None, interval_reason=NO_LATEST)
+    # one of them has been away for days and is for three more, of which two without the other
+    away = [Absence(1, -4.0, 3.0), Absence(2, 1.0, 3.0)]
+    assert with_days_away(found, shares, away).value == 3.0 + (10.0 - 0.25)
+    assert with_days_away(found, shares, []) == found
+
+
+@pytest.mark.parametrize("left", [100, 300])
+def test_interval_holds_the_end_as_often_when_people_are_away(left: int) -> None:
+    rng = np.random.default_rng(5)
+    held, unaware, tries, known = 0, 0, 300, 56
+    for _ in range(tries):
+        paces = 10 * rng.dirichlet([3.0] * 4)
+        done = np.stack([rng.poisson(pace, known + 300) for pace in paces])
+        away = []
+        for person in rng.choice(4, 2, replace=False):
+            first, days = int(rng.integers(left // 5)), int(rng.integers(5, 22))
+            away.append(Absence(int(person), first, first + days))
+            done[person, known + first : known + first + days] = 0
+        past = done[:, :known].sum(axis=1)
+        end = int(np.searchsorted(np.cumsum(done[:, known:].sum(axis=0)), left)) + 1
+        plain = days_until_done(done[:, :known].sum(axis=0).tolist(), left)
+        found = with_days_away(plain, dict(enumerate(past / past.sum())), away)
+        for forecast in (plain, found):
+            assert forecast.low is not None and forecast.high is not None
+        held += found.low <= end <= found.high + 1
+        unaware += plain.low <= end <= plain.high + 1
+    assert held / tries >= 0.93
+    assert unaware < held
 
 
 def test_there_is_no_estimate_and_no_interval_from_too_little() -> None:

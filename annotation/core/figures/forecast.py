@@ -7,14 +7,15 @@ Statistical Intervals, 1991, ch. 4). Turned round, it says after how many observ
 The observations of work are whole weeks: days at work and days of rest make one of them, and busy and idle
 days come in runs, for which days would claim to know two to four times as much as they do (on simulated runs
 of days their intervals held 63 to 74 % of the ends, those of weeks 85 to 92 %). Neither knows of somebody who
-joins or leaves.
+joins or leaves; days away that are planned are put between (`with_days_away`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -88,6 +89,37 @@ def days_until_done(daily: Sequence[int], left: int) -> Forecast:
     return Forecast(
         min(days[0] or 0.0, FARTHEST), days[1], days[2], interval_reason=NO_LATEST if days[2] is None else ""
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """From when until when somebody is away, in days from now."""
+
+    person: int
+    begins: float
+    ends: float
+
+
+def with_days_away(found: Forecast, shares: Mapping[int, float], away: Collection[Absence]) -> Forecast:
+    """A forecast in days, when people with these shares of the pace are away in the meantime: a day then
+    counts for the share of those who are there."""
+    edges = sorted({0.0, *(max(one, 0.0) for each in away for one in (each.begins, each.ends))})
+    spans = [
+        (begins, ends, {one.person for one in away if one.begins <= begins and ends <= one.ends})
+        for begins, ends in pairwise(edges)
+    ]
+
+    def at(days: float | None) -> float | None:
+        if days is None:
+            return None
+        for begins, ends, gone in spans:
+            there = max(1.0 - sum(shares.get(person, 0.0) for person in gone), 0.0)
+            if days <= there * (ends - begins):
+                return begins + (days / there if days else 0.0)
+            days -= there * (ends - begins)
+        return edges[-1] + days
+
+    return replace(found, value=at(found.value), low=at(found.low), high=at(found.high))
 
 
 def sum_to_come(n: int, mean: float, variance: float, more: int) -> Forecast:

@@ -18,9 +18,16 @@ from django.db import connections
 from django.db.models import Count, F, Max, Min, Q, Sum
 from django.utils import timezone
 
-from annotation.core.figures.forecast import Forecast, days_until_done, sum_to_come
+from annotation.core.figures.forecast import (
+    FARTHEST,
+    Absence,
+    Forecast,
+    days_until_done,
+    sum_to_come,
+    with_days_away,
+)
 from annotation.core.vocabulary import AssignmentState, PayPer, TrajectoryState
-from annotation.models import ActiveTime, Assignment, OutcomeConsensus, Project, Trajectory, User
+from annotation.models import ActiveTime, Assignment, DaysAway, OutcomeConsensus, Project, Trajectory, User
 from annotation.models.labels import ACTIVE_STATES
 from annotation.policies import Actor, require
 
@@ -176,7 +183,7 @@ WorkByDay = Mapping[tuple[int, int], Work]
 
 
 def board(*, actor: Actor, project: Project, zone: tzinfo, now: datetime | None = None) -> Board:
-    """The board of a project, for its admins, with days of the time zone. Eleven queries, and those of the
+    """The board of a project, for its admins, with days of the time zone. Twelve queries, and those of the
     permission."""
     require(actor, "progress.view", project)
     now = now or timezone.now()
@@ -199,7 +206,7 @@ def board(*, actor: Actor, project: Project, zone: tzinfo, now: datetime | None 
 
 
 def outlook(*, actor: Actor, project: Project, zone: tzinfo, now: datetime | None = None) -> Outlook:
-    """What is left of a project and when it ends, for its admins. Four queries, and those of the
+    """What is left of a project and when it ends, for its admins. Five queries, and those of the
     permission."""
     require(actor, "progress.view", project)
     now = now or timezone.now()
@@ -359,7 +366,8 @@ def _paces(people: Sequence[PersonWork], today: date) -> tuple[Pace, ...]:
 def _outlook(
     project: Project, turns: Mapping[int, _Turns], work: WorkByDay, viewer: Actor, now: datetime, zone: tzinfo
 ) -> Outlook:
-    """What is left, and when it ends at the pace of the last weeks up to yesterday. One query.
+    """What is left, and when it ends at the pace of the last weeks up to yesterday, with the days away that
+    are planned. Two queries.
 
     Of the viewer's own, what they were asked once more takes a place as all else does: else the free places
     would tell it.
@@ -369,15 +377,38 @@ def _outlook(
     )["free"]
     own = turns.get(viewer.pk, _Turns()) if isinstance(viewer, User) else _Turns()
     claimed = sum(row.claimed for row in turns.values())
-    by_day = Counter[int]()
-    for (_person, n), done in work.items():
-        by_day[n] += done.placed
+    by_day, by_person = Counter[int](), Counter[int]()
     today = now.astimezone(zone).date()
     begun = min((row.first for row in turns.values() if row.first), default=now).astimezone(zone).date()
     known = min(FORECAST_DAYS, (today - begun).days)
+    for (person, n), done in work.items():
+        if FORECAST_DAYS - known <= n < FORECAST_DAYS:
+            by_day[n] += done.placed
+            by_person[person] += done.placed
     daily = [by_day[n] for n in range(FORECAST_DAYS - known, FORECAST_DAYS)]
     free = max(free - own.asked_again, 0)
-    return Outlook(claimed, free, days_until_done(daily, claimed + free), now)
+    days = days_until_done(daily, claimed + free)
+    if days.value:
+        shares = {person: placed / by_person.total() for person, placed in by_person.items()}
+        days = with_days_away(days, shares, _planned_days_away(project, now, zone))
+    return Outlook(claimed, free, days, now)
+
+
+def _planned_days_away(project: Project, now: datetime, zone: tzinfo) -> list[Absence]:
+    """When the annotators of a project are away from now on. One query."""
+    today = now.astimezone(zone).date()
+    farthest = today + FARTHEST * DAY
+    rows = DaysAway.objects.filter(
+        membership__project=project, membership__is_annotator=True, first__lte=farthest, last__gte=today
+    ).order_by()
+    return [
+        Absence(
+            person,
+            (span_of(first, zone).begins - now) / DAY,
+            (span_of(min(last, farthest), zone).ends - now) / DAY,
+        )
+        for person, first, last in rows.values_list("membership__user", "first", "last")
+    ]
 
 
 def _burn_up(

@@ -16,7 +16,7 @@ from annotation.core.errors import Denied, Invalid
 from annotation.core.vocabulary import RecheckKind
 from annotation.models import ActiveTime, Assignment, Membership, Recheck, User
 from annotation.policies import OPERATOR
-from annotation.reports.work.board import PersonWork, board, own_part
+from annotation.reports.work.board import Outlook, PersonWork, board, own_part
 from annotation.reports.work.hours import days_of_work
 from annotation.services import label, projects, rechecks
 from tests import people
@@ -207,20 +207,30 @@ def test_burn_up_sums_places_and_resolved_trajectories_by_day(cast: Cast) -> Non
     assert sums == sorted(sums)
 
 
-def test_end_is_projected_from_the_weeks_before_today(cast: Cast) -> None:
+def test_end_is_projected_from_the_weeks_before_today_and_days_away(cast: Cast) -> None:
     people.import_records(cast.project, 60)
-    now = timezone.now()
-    for _ in range(40):
-        people.label_next(cast.ann, cast.project)
+    for number in range(40):
+        people.label_next(cast.ben if number % 4 == 3 else cast.ann, cast.project)
     for number, row in enumerate(Assignment.objects.order_by("pk")):
         # ten a week, for four weeks up to yesterday
         Assignment.objects.filter(pk=row.pk).update(
-            submitted_at=now - timedelta(days=1 + 7 * (number // 10) + 6 * (number % 10 == 9))
+            submitted_at=NOON - timedelta(days=1 + 7 * (number // 10) + 6 * (number % 10 == 9))
         )
-    found = board(actor=cast.admin, project=cast.project, zone=UTC, now=now).outlook
 
+    def projected() -> Outlook:
+        return board(actor=cast.admin, project=cast.project, zone=UTC, now=NOON).outlook
+
+    found = projected()
     assert found.left == 80 and found.days.value == pytest.approx(56.0)
     assert found.earliest is not None and found.end is not None and found.earliest < found.end
+
+    # Ann, of whom three of four are, is away for the half of today that is left and the six days after it,
+    # which count for 6.5 / 4
+    mine = Membership.objects.get(user=cast.ann)
+    mine.days_away.create(first=TODAY - timedelta(days=3), last=TODAY + timedelta(days=6))
+    assert projected().days.value == pytest.approx(56.0 + 6.5 * 3 / 4)
+    Membership.objects.filter(pk=mine.pk).update(is_annotator=False, is_adjudicator=True)
+    assert projected().days.value == pytest.approx(56.0)
 
 
 def test_time_from_before_stands_where_the_work_ended(cast: Cast) -> None:
