@@ -340,9 +340,11 @@ class Membership(Versioned, models.Model):
 
 class Qualification(Versioned, models.Model):
     """What admins note of a member's degree, its field, years of work in it, and languages (a list with
-    commas). For admins only; a release counts them. It goes with the membership."""
+    commas), which a release counts; and of their pay: `pay_rate` takes the place of the project's (null: that
+    one holds). For admins only. It goes with the membership."""
 
-    EDITED = ("degree", "field", "years", "languages")
+    COUNTED = ("degree", "field", "years", "languages")
+    EDITED = (*COUNTED, "pay_rate")
 
     membership = models.OneToOneField(Membership, on_delete=models.CASCADE, related_name="qualification")
     degree = models.CharField(
@@ -353,9 +355,15 @@ class Qualification(Versioned, models.Model):
         _("years in the field"), null=True, blank=True, validators=[MaxValueValidator(MAX_YEARS)]
     )
     languages = models.CharField(_("languages"), max_length=200, blank=True)
+    pay_rate = models.DecimalField(
+        _("pay"), max_digits=10, decimal_places=2, null=True, blank=True, validators=[MinValueValidator(0)]
+    )
 
     class Meta:
         constraints = (
+            models.CheckConstraint(
+                condition=Q(pay_rate__isnull=True) | Q(pay_rate__gte=0), name="qualification_pay_not_negative"
+            ),
             models.CheckConstraint(
                 condition=Q(degree__in=["", *(one.value for one in Degree)]),
                 name="qualification_degree_known",

@@ -126,6 +126,7 @@ class MemberChange(Input):
 
 DEGREE_HELP = "The highest one; empty: not noted."
 LANGUAGES_HELP = "With commas."
+PAY_HELP = "Takes the place of the project's `pay_rate`; null: that one holds."
 
 
 class Qualifications(Output):
@@ -135,6 +136,7 @@ class Qualifications(Output):
     field = StoredText()
     years = serializers.IntegerField(allow_null=True)
     languages = StoredText(help_text=LANGUAGES_HELP)
+    pay_rate = serializers.DecimalField(max_digits=10, decimal_places=2, allow_null=True, help_text=PAY_HELP)
     version = serializers.CharField(help_text="Names the qualifications as they are.")
 
 
@@ -148,6 +150,9 @@ class QualificationsChange(Input):
     years = Whole(min_value=0, max_value=MAX_YEARS, required=False, allow_null=True)
     languages = serializers.CharField(
         max_length=200, required=False, allow_blank=True, help_text=LANGUAGES_HELP
+    )
+    pay_rate = serializers.DecimalField(
+        max_digits=10, decimal_places=2, min_value=0, required=False, allow_null=True, help_text=PAY_HELP
     )
     version = Version()
 

@@ -304,7 +304,7 @@ class BurnUp(Output):
 
 
 class PayRate(Output):
-    """What a project pays."""
+    """What is paid."""
 
     rate = serializers.DecimalField(max_digits=10, decimal_places=2)
     currency = serializers.CharField()
@@ -321,7 +321,7 @@ class Board(Output):
     places = serializers.IntegerField(help_text="Labellings in all.")
     trajectories = serializers.IntegerField()
     burn_up = BurnUp(many=True)
-    pay = PayRate(allow_null=True)
+    pay = PayRate(allow_null=True, help_text="By the project; admins note another rate of a member.")
     cost = Cost(allow_null=True)
 
 

@@ -172,7 +172,7 @@ class OwnWork(ProjectView):
         """My own part of the board: hours, counts and pay. For annotators."""
         project, zone = self.project(), zone_of(self.user)
         own, paces = board.own_part(actor=self.user, project=project, zone=zone)
-        shown = {"own": own, "paces": paces, "pay": pay_of(project), "time_zone": str(zone)}
+        shown = {"own": own, "paces": paces, "pay": own.paid, "time_zone": str(zone)}
         return Response(shapes.OwnWork(shown).data)
 
 

@@ -501,6 +501,14 @@ class QualificationForm(forms.Form):
     languages = forms.CharField(
         label=_("Languages"), max_length=200, required=False, help_text=_("With commas: English, Chinese.")
     )
+    pay_rate = forms.DecimalField(
+        label=_("Pay"),
+        min_value=0,
+        max_digits=10,
+        decimal_places=2,
+        required=False,
+        help_text=_("In the place of what the project pays, which is in its settings. Empty: as all others."),
+    )
 
 
 class CrowdLinkForm(forms.Form):

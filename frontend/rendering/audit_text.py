@@ -99,7 +99,7 @@ AUDIT_SENTENCES = {
     "labels.import": gettext_lazy("imported finished labels"),
     "member.pause": gettext_lazy("paused a member"),
     "member.resume": gettext_lazy("resumed a member"),
-    "member.qualifications": gettext_lazy("changed the qualifications of a member"),
+    "member.qualifications": gettext_lazy("changed qualifications or pay of a member"),
     "test.make": gettext_lazy("made a proficiency test"),
     "test.change": gettext_lazy("changed a proficiency test"),
     "test.require": gettext_lazy("set which test opens a subset"),

@@ -40,6 +40,7 @@ from .hours import (
     everybody,
     of_work,
     pay_of,
+    pays_of,
     places_filled,
     span_of,
     spans_as_values,
@@ -81,7 +82,12 @@ class PersonWork:
     last: datetime | None = None
     by_day: Mapping[date, Work] = field(default_factory=dict)
     recent: Recent = Recent()
-    pay: Decimal | None = None
+    paid: Pay | None = None
+
+    @property
+    def pay(self) -> Decimal | None:
+        """What they have earned; None where nothing is said of pay."""
+        return self.paid.of(self.all) if self.paid else None
 
     def lately(self, days: int, today: date) -> Work:
         """The work of so many days, today being the last."""
@@ -183,7 +189,7 @@ WorkByDay = Mapping[tuple[int, int], Work]
 
 
 def board(*, actor: Actor, project: Project, zone: tzinfo, now: datetime | None = None) -> Board:
-    """The board of a project, for its admins, with days of the time zone. Twelve queries, and those of the
+    """The board of a project, for its admins, with days of the time zone. 13 queries, and those of the
     permission."""
     require(actor, "progress.view", project)
     now = now or timezone.now()
@@ -218,7 +224,7 @@ def outlook(*, actor: Actor, project: Project, zone: tzinfo, now: datetime | Non
 def own_part(
     *, actor: User, project: Project, zone: tzinfo, now: datetime | None = None
 ) -> tuple[PersonWork, tuple[Pace, ...]]:
-    """An annotator's own work in a project and its paces, with nothing of others. Five queries, and those of
+    """An annotator's own work in a project and its paces, with nothing of others. Six queries, and those of
     the permission."""
     require(actor, "claim", project)
     today = (now or timezone.now()).astimezone(zone).date()
@@ -296,7 +302,7 @@ def _people(
     today: date,
     zone: tzinfo,
 ) -> list[PersonWork]:
-    """The work of people, by name. Two queries."""
+    """The work of people, by name. Three queries."""
     days = days_up_to(today, FORECAST_DAYS + 1)
     by_day: defaultdict[int, dict[date, Work]] = defaultdict(dict)
     for (pk, n), done in work.items():
@@ -309,7 +315,7 @@ def _people(
         .order_by()
     }
     recent = _recent(project, users, span_of(today - (RECENT_DAYS - 1) * DAY, zone).begins)
-    pay = pay_of(project)
+    pays = pays_of(project, users)
     found = []
     for pk, user in users.items():
         own, at_work = turns.get(pk, _Turns()), active.get(pk)
@@ -326,7 +332,7 @@ def _people(
                 last=max(times, default=None),
                 by_day=by_day[pk],
                 recent=recent.get(pk, Recent()),
-                pay=pay.of(everything) if pay else None,
+                paid=pays.get(pk),
             )
         )
     return sorted(found, key=lambda row: (str(row.person).casefold(), row.person.pk))
@@ -447,12 +453,21 @@ def _resolved(project: Project, spans: Sequence[Span]) -> list[int]:
 
 def _cost(project: Project, people: Sequence[PersonWork], left: Outlook) -> Cost | None:
     """What all work has earned, and what it earns with all that is left: at the mean time of the submissions
-    of the last `RECENT_DAYS` days whose time was measured. What is asked once more is not foreseen."""
+    of the last `RECENT_DAYS` days whose time was measured, and at the rate at which these days were paid on
+    the whole. What is asked once more is not foreseen."""
     pay = pay_of(project)
     if pay is None:
         return None
     so_far = sum((one.pay for one in people if one.pay is not None), Decimal(0))
-    if pay.per == PayPer.TRAJECTORY:
+    by_piece = pay.per == PayPer.TRAJECTORY
+    weights = [
+        (one.paid.rate, one.recent.submitted if by_piece else one.recent.seconds)
+        for one in people
+        if one.paid is not None
+    ]
+    done = sum(weight for _rate, weight in weights)
+    rate = sum(rate * weight for rate, weight in weights) / done if done else pay.rate
+    if by_piece:
         more = Forecast(float(left.left), float(left.left), float(left.left))
     else:
         timed = sum(one.recent.timed for one in people)
@@ -460,4 +475,4 @@ def _cost(project: Project, people: Sequence[PersonWork], left: Outlook) -> Cost
         squares = sum(one.recent.squares for one in people)
         variance = max(squares - timed * mean**2, 0.0) / (timed - 1) if timed > 1 else 0.0
         more = sum_to_come(timed, mean, variance, left.left).scaled(1 / 3600)
-    return Cost(pay, so_far, more.scaled(float(pay.rate), float(so_far)))
+    return Cost(pay, so_far, more.scaled(float(rate), float(so_far)))

@@ -10,7 +10,7 @@ counts on the day of its last submission.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -22,7 +22,16 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Exists, Min, OuterRef, Q
 
 from annotation.core.vocabulary import AssignmentState, PayPer, RecheckKind
-from annotation.models import ActiveTime, Assignment, Membership, Project, Recheck, Trajectory, User
+from annotation.models import (
+    ActiveTime,
+    Assignment,
+    Membership,
+    Project,
+    Qualification,
+    Recheck,
+    Trajectory,
+    User,
+)
 from annotation.policies import Actor, allowed, require
 
 MS_AN_HOUR: Final = 3_600_000
@@ -82,7 +91,8 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """What a project pays: `rate` in `currency` per hour at work or submitted trajectory."""
+    """What a project pays, or one of its members is paid: `rate` in `currency` per hour at work or submitted
+    trajectory."""
 
     rate: Decimal
     currency: str
@@ -100,6 +110,20 @@ def pay_of(project: Project) -> Pay | None:
     if project.pay_rate is None:
         return None
     return Pay(project.pay_rate, project.pay_currency, project.pay_per)
+
+
+def pays_of(project: Project, people: Collection[int]) -> dict[int, Pay]:
+    """What each of these people (keys) is paid: at a rate of their own, else at the project's; nobody where
+    nothing is said. One query."""
+    pay = pay_of(project)
+    if pay is None:
+        return {}
+    noted = Qualification.objects.filter(
+        membership__project=project, membership__user__in=people, pay_rate__isnull=False
+    )
+    rates = dict.fromkeys(people, pay.rate)
+    rates |= {pk: rate for pk, rate in noted.values_list("membership__user", "pay_rate") if rate is not None}
+    return {pk: replace(pay, rate=rate) for pk, rate in rates.items()}
 
 
 def zone_of(user: Actor) -> tzinfo:
@@ -211,7 +235,7 @@ def days_of_work(
     *, actor: Actor, project: Project, last: date, days: int | None, zone: tzinfo, person: str = ""
 ) -> list[DayOfWork]:
     """Days with work up to the last one, the latest first; of the last `days`, or of all. Of everybody for
-    admins (or of the one with that user name), to annotators their own. At most five queries, and those of
+    admins (or of the one with that user name), to annotators their own. At most six queries, and those of
     the permission."""
     people = {actor.pk: actor} if isinstance(actor, User) else {}
     if allowed(actor, "progress.view", project):
@@ -225,9 +249,9 @@ def days_of_work(
     wanted = days_up_to(last, days)
     spans = [span_of(day, zone) for day in wanted]
     found = work_in(project=project, people=people, spans=spans, viewer=actor, steps=True)
-    pay = pay_of(project)
+    pays = pays_of(project, people)
     rows = [
-        DayOfWork(people[pk], wanted[n], work, pay.of(work) if pay else None)
+        DayOfWork(people[pk], wanted[n], work, pays[pk].of(work) if pays else None)
         for (pk, n), work in found.items()
     ]
     return sorted(rows, key=lambda row: (-row.day.toordinal(), str(row.person).casefold(), row.person.pk))

@@ -1,4 +1,4 @@
-"""The qualifications of a project's members, for its admins."""
+"""The qualifications and pay of a project's members, for its admins."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ def set_qualifications(
     *, actor: Actor, membership: Membership, values: Mapping[str, Any], version: str | None = None
 ) -> Qualification:
     """Note the `degree` of a member (`Degree`), its `field`, `years` of work in it, and `languages`, a list
-    with commas; what is not among the values stays.
+    with commas; and the `pay_rate` that takes the place of the project's. What is not among the values stays.
 
     The audit log says which of them changed, and no value. Raises Invalid with the fields that are wrong,
     StaleVersion when they are no longer at the `version` that the actor began from.
@@ -68,6 +68,9 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
     years = values.get("years")
     if years is not None and not 0 <= years <= MAX_YEARS:
         fields["years"] = translatable("Choose between 0 and {most_years} years.", most_years=MAX_YEARS)
+    pay = values.get("pay_rate")
+    if pay is not None and pay < 0:
+        fields["pay_rate"] = translatable("Choose no less than 0.")
     if fields:
         raise Invalid(translatable("The qualifications could not be saved; check the fields."), fields=fields)
     return checked

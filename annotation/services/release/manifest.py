@@ -147,7 +147,7 @@ def _qualifications(project: Project, running: ReleaseDigest) -> dict[str, Any]:
     labelled = {name for name, _version in running.turns}
     people = {pk: Qualifications() for pk, name in running.names.items() if name in labelled}
     noted = Qualification.objects.filter(membership__project=project, membership__user__in=people).order_by()
-    for pk, degree, field, years, languages in noted.values_list("membership__user", *Qualification.EDITED):
+    for pk, degree, field, years, languages in noted.values_list("membership__user", *Qualification.COUNTED):
         people[pk] = Qualifications(degree, unescape(field), years, unescape(languages))
     block = qualification_counts(people.values(), _passed_tests(project, running, people))
     return {"qualifications": block} if block else {}

@@ -67,7 +67,7 @@ def _list(opened: ProjectPage) -> ListPage:
             _("%(n)s years") % {"n": noted.years} if noted.years is not None else "",
             readable(noted.languages),
         ]
-        text = " · ".join(filter(None, words)) or _("Qualifications")
+        text = " · ".join(filter(None, words)) or _("Qualifications and pay")
         return cells.link(text, at("qualifications", opened.project.slug, row.pk), "small")
 
     def limits(row: Membership) -> str:
@@ -183,7 +183,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
 
 @require_http_methods(["GET", "POST"])
 def qualifications(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The degree, its field, years and languages of a member, which admins alone see and note."""
+    """The degree, its field, years, languages and pay of a member, which admins alone see and note."""
     opened = open_project(request, slug, MEMBERS_VERB)
     found = Membership.objects.filter(project=opened.project)
     found = found.select_related("user", "project", "qualification")
@@ -208,7 +208,7 @@ def qualifications(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             form = QualificationForm(initial=collision.values)
         else:
             name = {"name": membership.user}
-            messages.success(request, _("The qualifications of %(name)s are saved.") % name)
+            messages.success(request, _("Qualifications and pay of %(name)s are saved.") % name)
             return redirect("frontend:members", slug)
     refused = form.is_bound and form.errors
     return opened.render(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,15 @@ def test_qualifications_are_for_admins_only(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"degree": "knight"}, {"years": 81}, {"years": -1}, {"field": "x" * 81}, {"shoe": 43}]
+    "wrong",
+    [
+        {"degree": "knight"},
+        {"years": 81},
+        {"years": -1},
+        {"field": "x" * 81},
+        {"pay_rate": Decimal(-1)},
+        {"shoe": 43},
+    ],
 )
 def test_qualifications_that_cannot_be_are_refused_by_field(cast: Cast, wrong: dict[str, Any]) -> None:
     with pytest.raises(Invalid) as refusal:
@@ -113,7 +122,7 @@ def test_release_counts_qualifications_and_stays_as_it_was_without(cast: Cast, t
     members = Membership.objects.filter(project=cast.project, is_annotator=True).select_related("user")
     for member in members.exclude(user=cast.ben):
         noted(cast, member.user, degree="bachelor", field="*computer* science", languages="Klingon")
-    noted(cast, cast.ben, degree="doctorate", field="theology")
+    noted(cast, cast.ben, degree="doctorate", field="theology", pay_rate=Decimal("98765.43"))
     made = freeze(cast.project, "1.1")
 
     manifest = json.loads(made.manifest)
@@ -124,7 +133,7 @@ def test_release_counts_qualifications_and_stays_as_it_was_without(cast: Cast, t
         k: v for k, v in before.items() if k not in same
     }
     assert release.verify(actor=OPERATOR, release=made).ok
-    assert "theology" not in made.manifest
+    assert "theology" not in made.manifest and "98765" not in made.manifest
     export(made, tmp_path, format="parquet")
     assert "5 of 6 hold a degree in \\*computer\\* science" in (tmp_path / "README.md").read_text()
 

@@ -192,6 +192,31 @@ def test_cost_is_of_hours_or_of_trajectories_and_labels_from_files_cost_nothing(
         projects.update_project(actor=cast.admin, project=cast.project, values={"pay_currency": "eur"})
 
 
+def test_rate_of_a_member_takes_the_place_of_the_projects(cast: Cast) -> None:
+    people.import_records(cast.project, 4)
+    for who in (cast.ann, cast.ann, cast.ann, cast.ben):
+        people.label_next(who, cast.project)
+    values = {"pay_rate": Decimal(2), "pay_currency": "EUR", "pay_per": "trajectory"}
+    projects.update_project(actor=cast.admin, project=cast.project, values=values)
+    cast.project.refresh_from_db()
+    mine = Membership.objects.get(project=cast.project, user=cast.ann)
+    projects.set_qualifications(actor=cast.admin, membership=mine, values={"pay_rate": Decimal("3.00")})
+
+    def earned(viewer: User) -> dict[str, Decimal | None]:
+        rows = days_of_work(actor=viewer, project=cast.project, last=timezone.now().date(), days=2, zone=UTC)
+        return {row.person.username: row.pay for row in rows}
+
+    assert earned(cast.admin) == {"ann": Decimal(9), "ben": Decimal(2)}
+    assert earned(cast.ben) == {"ben": Decimal(2)}
+    own, _paces = own_part(actor=cast.ann, project=cast.project, zone=UTC)
+    assert own.paid is not None and (own.paid.rate, own.pay) == (Decimal(3), Decimal(9))
+    cost = board(actor=cast.admin, project=cast.project, zone=UTC).cost
+    # four are left, at 11 / 4 on the average
+    assert cost is not None and (cost.so_far, cost.in_all.value) == (Decimal(11), 22.0)
+    projects.set_qualifications(actor=cast.admin, membership=mine, values={"pay_rate": None})
+    assert of(cast, cast.ann).pay == Decimal(6)
+
+
 @pytest.mark.postgres
 def test_burn_up_sums_places_and_resolved_trajectories_by_day(cast: Cast) -> None:
     with time_machine.travel(NOON - timedelta(days=130), tick=False):
