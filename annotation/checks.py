@@ -159,10 +159,13 @@ def _plain_mail() -> Iterator[str]:
         yield "TRISTEP_EMAIL_URL sends reset links in the clear; use smtps:// or ?starttls=1."
 
 
-def _plain_judges() -> Iterator[str]:
+def _plain_servers() -> Iterator[str]:
     for url in settings.JUDGE_URLS:
         if urlsplit(url).scheme == "http" and _elsewhere(urlsplit(url).hostname):
             yield "TRISTEP_JUDGE_URLS has an http:// address on another machine: keys go in the clear."
+    for url in settings.WEBHOOK_URLS:
+        if urlsplit(url).scheme == "http" and _elsewhere(urlsplit(url).hostname):
+            yield "TRISTEP_WEBHOOK_URLS has an http:// address on another machine: events go in the clear."
 
 
 def _patience() -> Iterator[str]:
@@ -177,7 +180,7 @@ HARDENING: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
     ("annotation.W013", _plain_database),
     ("annotation.W014", _plain_redis),
     ("annotation.W015", _plain_mail),
-    ("annotation.W016", _plain_judges),
+    ("annotation.W016", _plain_servers),
     ("annotation.W017", _patience),
 )
 

@@ -25,6 +25,7 @@ from annotation.services import (
     shares,
     suggest,
     training,
+    webhooks,
 )
 from annotation.services.suggest import background
 
@@ -126,6 +127,15 @@ def _wait_for_runs(**_: object) -> None:
     background.wait_until_stopped()
 
 
+@shared_task(name="annotation.deliver_webhook")
+def deliver_webhook(webhook_id: int) -> None:
+    """Send to a webhook what is due; how it went stands in the rows of its deliveries."""
+    try:
+        webhooks.deliver(webhook_id=webhook_id)
+    finally:
+        close_old_connections()
+
+
 @shared_task(name="annotation.mail_notices")
 def mail_notices() -> None:
     """Send the mails that notices are due."""
@@ -159,6 +169,7 @@ def reap() -> None:
         release.sweep_staged()
         asking.reap()
         evaluate.sweep_unfitted()
+        webhooks.sweep()
         notices.mail_due()
         audit.chain()
     finally:

@@ -28,6 +28,7 @@ from .views import (
     trajectories,
     workshop,
 )
+from .views.connections import webhooks
 from .views.training import gold as training_gold
 from .views.training import proficiency, tutorial
 from .views.training import subsets as training_subsets
@@ -80,6 +81,12 @@ urlpatterns = [
         members.Qualifications.as_view(),
         name="qualifications",
     ),
+    path(f"{PROJECT}webhooks/", webhooks.Webhooks.as_view(), name="webhooks"),
+    path(f"{PROJECT}webhooks/<int:pk>/", webhooks.OneWebhook.as_view(), name="webhook"),
+    path(f"{PROJECT}webhooks/<int:pk>/secret/", webhooks.NewSecret.as_view(), name="webhook-secret"),
+    path(f"{PROJECT}webhooks/<int:pk>/test/", webhooks.Test.as_view(), name="webhook-test"),
+    path(f"{PROJECT}webhooks/<int:pk>/deliveries/", webhooks.Deliveries.as_view(), name="deliveries"),
+    path(f"{PROJECT}webhooks/deliveries/<int:pk>/send/", webhooks.SendAgain.as_view(), name="delivery-send"),
     path(f"{PROJECT}crowd-links/", members.CrowdLinks.as_view(), name="crowd-links"),
     path(f"{PROJECT}crowd-links/<int:pk>/", members.OneCrowdLink.as_view(), name="crowd-link"),
     path(f"{PROJECT}crowd-links/<int:pk>/places/", members.CrowdPlaces.as_view(), name="crowd-places"),

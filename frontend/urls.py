@@ -33,7 +33,7 @@ from frontend.pages.evaluation import (
 )
 from frontend.pages.influence import influence
 from frontend.pages.judging import answers, judges, judges_first, run, runs, workshop
-from frontend.pages.projects import audit, crowd_links, members, overview, projects
+from frontend.pages.projects import audit, crowd_links, members, overview, projects, webhooks
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
 from frontend.pages.releases import derivations, freezes, prompts, release_diff, releases
 from frontend.pages.training import gold, pilots, proficiency, sitting, tutorial
@@ -150,6 +150,14 @@ project = [
 ]
 
 data = [
+    page(PROJECT + "webhooks/", webhooks.webhooks, "webhooks"),
+    page(PROJECT + "webhooks/new/", webhooks.new, "webhook-new"),
+    page(PROJECT + "webhooks/<int:pk>/", webhooks.webhook, "webhook"),
+    page(PROJECT + "webhooks/<int:pk>/edit/", webhooks.edit, "webhook-edit"),
+    page(PROJECT + "webhooks/<int:pk>/secret/", webhooks.secret, "webhook-secret"),
+    page(PROJECT + "webhooks/<int:pk>/delete/", webhooks.delete, "webhook-delete"),
+    page(PROJECT + "webhooks/<int:pk>/act/", webhooks.act_on, "webhook-act"),
+    page(PROJECT + "webhooks/deliveries/<int:pk>/send/", webhooks.send_again, "delivery-send"),
     page(PROJECT + "crowd/", crowd_links.links, "crowd-links"),
     page(PROJECT + "crowd/new/", crowd_links.new, "crowd-link-new"),
     page(PROJECT + "crowd/<int:pk>/", crowd_links.places, "crowd-link"),

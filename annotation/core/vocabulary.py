@@ -280,6 +280,37 @@ class NoticeKind(StrEnum):
     RESUMED = "resumed"
     PILOT_BEGUN = "pilot_begun"
     PILOT_ENDED = "pilot_ended"
+    WEBHOOK = "webhook"
+
+
+class WebhookEvent(StrEnum):
+    """The event that a webhook is told of, by its type in the payload."""
+
+    SUBMITTED = "assignment.submitted"
+    DISPUTED = "trajectory.disputed"
+    RESOLVED = "trajectory.resolved"
+    MEMBER_PAUSED = "member.paused"
+    RUN_FINISHED = "run.finished"
+    RELEASE_FROZEN = "release.frozen"
+    TEST = "webhook.test"
+
+
+class DeliveryState(StrEnum):
+    """The state of the delivery of an event to a webhook. `given_up`: it was tried as often as it is."""
+
+    WAITING = "waiting"
+    DELIVERED = "delivered"
+    GIVEN_UP = "given_up"
+
+
+class WebhookPause(StrEnum):
+    """Why a webhook is paused: an admin did it, its server failed for long, said that it wants no more (410),
+    or the operator does not allow its address any more."""
+
+    ADMIN = "admin"
+    FAILING = "failing"
+    GONE = "gone"
+    FORBIDDEN = "forbidden"
 
 
 class CaseEventKind(StrEnum):

@@ -15,6 +15,7 @@ from annotation.core.vocabulary import (
     AuditedState,
     CorrectionState,
     CrowdState,
+    DeliveryState,
     FreezeState,
     ImportState,
     LabelAuditState,
@@ -157,6 +158,13 @@ PILOT: Final[Mapping[PilotState, frozenset[PilotState]]] = {
     PilotState.STOPPED: frozenset(),
 }
 
+DELIVERY: Final[Mapping[DeliveryState, frozenset[DeliveryState]]] = {
+    DeliveryState.WAITING: frozenset({DeliveryState.DELIVERED, DeliveryState.GIVEN_UP}),
+    # sent again by hand
+    DeliveryState.DELIVERED: frozenset({DeliveryState.WAITING}),
+    DeliveryState.GIVEN_UP: frozenset({DeliveryState.WAITING}),
+}
+
 # by type first: "open" of an assignment equals "open" of a case
 TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     AssignmentState: ASSIGNMENT,
@@ -173,6 +181,7 @@ TABLES: Final[Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]]] = {
     FreezeState: FREEZE,
     SecondPersonState: SECOND_PERSON,
     PilotState: PILOT,
+    DeliveryState: DELIVERY,
 }
 
 

@@ -3,6 +3,7 @@
 from .accounts import ApiToken, Invitation, User
 from .agreement import PairedLabels
 from .audit import AuditEvent, AuditLink
+from .connections.webhooks import Webhook, WebhookDelivery
 from .consensus import (
     Adjudication,
     CaseEvent,
@@ -189,6 +190,8 @@ __all__ = [
     "TrajectoryTag",
     "TutorialItem",
     "User",
+    "Webhook",
+    "WebhookDelivery",
     "WorkshopSample",
     "all_places_free",
     "given_to_people",

@@ -9,13 +9,14 @@ from django.db.models import Q
 
 from annotation.core.vocabulary import NoticeKind
 
+from .connections.webhooks import Webhook
 from .consensus import Adjudication
 from .discussion import Comment, Discussion, Revision
 from .labels import Assignment
 from .projects import Membership, Project
 from .remarks import AdminRemark
 
-ABOUT = ("discussion", "assignment", "adjudication", "remark", "membership")
+ABOUT = ("discussion", "assignment", "adjudication", "remark", "membership", "webhook")
 
 
 def _about_one(name: str) -> Q:
@@ -25,7 +26,8 @@ def _about_one(name: str) -> Q:
 
 class Notice(models.Model):
     """Tells one person of something: in a discussion (`comment` or `revision` where it tells of one), of a
-    claim of theirs, of a case or of a remark; or about a member, which they are or administer.
+    claim of theirs, of a case or of a remark; about a member, which they are or administer; or about a
+    webhook.
 
     `mail_due` is true until the mail has been sent, where there is a mail server and the person has an
     address and wants it (services.notices).
@@ -51,6 +53,7 @@ class Notice(models.Model):
     membership = models.ForeignKey(
         Membership, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     kind = models.CharField(max_length=12)
     mail_due = models.BooleanField(default=False)
     created_at = models.DateTimeField()
@@ -78,6 +81,13 @@ class Notice(models.Model):
     @property
     def project(self) -> Project:
         """The project of the event."""
-        about = self.discussion or self.assignment or self.adjudication or self.remark or self.membership
+        about = (
+            self.discussion
+            or self.assignment
+            or self.adjudication
+            or self.remark
+            or self.membership
+            or self.webhook
+        )
         assert about is not None
         return about.project

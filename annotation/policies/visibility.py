@@ -221,6 +221,11 @@ def _suggestions(path: str) -> Callable[[m.User], Q]:
     return condition
 
 
+def _deliveries(user: m.User) -> Q:
+    """For admins, without the events of a trajectory they are labelling: they tell of others' labels."""
+    return ~Q(_own_open(user, "trajectory")) & Q(webhook__project__in=_projects(user, Role.ADMIN))
+
+
 VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.User: _people,
     m.ApiToken: _own("user"),
@@ -229,6 +234,8 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.Guideline: _member("project"),
     m.Membership: _own_or_admin("user", "project"),
     m.CrowdLink: _member("project", Role.ADMIN),
+    m.Webhook: _member("project", Role.ADMIN),
+    m.WebhookDelivery: _deliveries,
     m.CrowdPlace: _own_or_admin("user", "link__project"),
     m.Qualification: _member("membership__project", Role.ADMIN),
     m.Quota: _own_or_admin("membership__user", "membership__project"),
@@ -300,6 +307,7 @@ BLIND_FOR_ALL: dict[type[Model], str] = {
     m.Discussion: "trajectory",
     m.Comment: "discussion__trajectory",
     m.Revision: "assignment__trajectory",
+    m.WebhookDelivery: "trajectory",
 }
 # What even a superuser sees only as far as its condition goes.
 PRIVATE = (

@@ -19,6 +19,7 @@ from annotation.core.vocabulary import (
     ConsensusKind,
     SecondPersonState,
     TrajectoryState,
+    WebhookEvent,
 )
 from annotation.models import (
     Adjudication,
@@ -39,7 +40,7 @@ from annotation.models import (
     ruling_drafts,
 )
 
-from . import pairing
+from . import pairing, webhooks
 from .bulk import insert, moment
 from .transitions import advance, advance_all
 
@@ -159,6 +160,12 @@ def settle(trajectories: Collection[int]) -> None:
     write(
         {pk: {step: resolve(labels, None) for step, labels in steps.items()} for pk, steps in agreed.items()}
     )
+    told: dict[tuple[int, WebhookEvent], list[int]] = defaultdict(list)
+    for row in ready:
+        event = WebhookEvent.RESOLVED if casts[row.pk].unanimous else WebhookEvent.DISPUTED
+        told[row.project_id, event].append(row.pk)
+    for (project, event), pks in told.items():
+        webhooks.note_each(event, project=project, keys=pks)
 
 
 def settle_alone(trajectory: Trajectory) -> None:
@@ -174,6 +181,7 @@ def settle_alone(trajectory: Trajectory) -> None:
             }
         }
     )
+    webhooks.note_each(WebhookEvent.RESOLVED, project=trajectory.project_id, keys=[trajectory.pk])
 
 
 def unsettle_alone(trajectories: Collection[int]) -> None:

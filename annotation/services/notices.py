@@ -30,6 +30,7 @@ from annotation.models import (
     Notice,
     Revision,
     User,
+    Webhook,
 )
 
 log = logging.getLogger(__name__)
@@ -76,14 +77,16 @@ def tell_one(
     adjudication: Adjudication | None = None,
     remark: AdminRemark | None = None,
     membership: Membership | None = None,
+    webhook: Webhook | None = None,
 ) -> None:
-    """Write a notice for one person (by pk) of a claim of theirs, of a case, of a remark, or about a member;
-    in the caller's transaction."""
+    """Write a notice for one person (by pk) of a claim of theirs, of a case, of a remark, about a member or
+    about a webhook; in the caller's transaction."""
     about = {
         "assignment": assignment,
         "adjudication": adjudication,
         "remark": remark,
         "membership": membership,
+        "webhook": webhook,
     }
     due = bool(_mailed([user], **about))
     Notice.objects.create(user_id=user, **about, kind=kind.value, mail_due=due, created_at=now)
@@ -143,7 +146,7 @@ def mail_due() -> int:
     sent = 0
     waiting = Notice.objects.filter(mail_due=True).select_related(
         *("user", "discussion__project", "assignment__project", "adjudication__project", "remark__project"),
-        "membership__project",
+        *("membership__project", "webhook__project"),
     )
     for notice in waiting.order_by("pk")[:MAILED_AT_ONCE]:
         if not Notice.objects.filter(pk=notice.pk, mail_due=True).update(mail_due=False):

@@ -168,7 +168,8 @@ class Revised(Output):
 
 class Notice(Output):
     """A notice: of a discussion (`message_index` null: of the whole trajectory), of a claim of one's own,
-    of a case, of a remark to admins, or about a member (one's own membership, or for admins another's)."""
+    of a case, of a remark to admins, about a member (one's own membership, or for admins another's), or about
+    a webhook that is paused."""
 
     id = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=words(NoticeKind))
@@ -178,6 +179,7 @@ class Notice(Output):
     adjudication = serializers.IntegerField(source="adjudication_id", allow_null=True)
     remark = serializers.IntegerField(source="remark_id", allow_null=True)
     membership = serializers.IntegerField(source="membership_id", allow_null=True)
+    webhook = serializers.IntegerField(source="webhook_id", allow_null=True)
     record_id = serializers.SerializerMethodField()
     message_index = serializers.IntegerField(allow_null=True)
     comment = serializers.IntegerField(source="comment_id", allow_null=True)

@@ -271,6 +271,12 @@ JUDGE_KEYS = env.words("TRISTEP_JUDGE_KEYS")
 # Runs of judges that one worker process does at a time; each has threads of its own.
 JUDGE_RUNS = env.number("TRISTEP_JUDGE_RUNS", 4, minimum=1)
 
+# ── Webhooks ──────────────────────────────
+# The beginnings of the addresses that webhooks may have; apart from the judges', who are shown trajectories.
+WEBHOOK_URLS = env.words("TRISTEP_WEBHOOK_URLS")
+# Where people reach this Tristep (https://tristep.example.org); without it the links in events are paths.
+PUBLIC_ADDRESS = env.text("TRISTEP_PUBLIC_ADDRESS")
+
 # ── REST ──────────────────────────────────
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["api.renderers.StrictJSON"],

@@ -21,6 +21,7 @@ from annotation.core.vocabulary import (
     AttemptState,
     ConsensusKind,
     CrowdState,
+    DeliveryState,
     ExpiryReason,
     FreezeState,
     ImportState,
@@ -76,6 +77,9 @@ BADGES = {
     CrowdState.SCREENED_OUT: "outline",
     CrowdState.TIMED_OUT: "outline",
     CrowdState.REMOVED: "outline",
+    DeliveryState.WAITING: "warn",
+    DeliveryState.DELIVERED: "good",
+    DeliveryState.GIVEN_UP: "bad",
 }
 
 
@@ -117,6 +121,9 @@ def state_names() -> dict[str, str]:
         CrowdState.SCREENED_OUT: gettext("screened out"),
         CrowdState.TIMED_OUT: gettext("timed out"),
         CrowdState.REMOVED: gettext("removed"),
+        DeliveryState.WAITING: gettext("waiting"),
+        DeliveryState.DELIVERED: pgettext("event", "delivered"),
+        DeliveryState.GIVEN_UP: pgettext("event", "given up"),
         "discussed": gettext("discussed"),
         "one_person": gettext("one person beside judges"),
         "majority": gettext("by majority"),

@@ -9,7 +9,16 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.core.vocabulary import AdjudicationState, AssignmentState, NoticeKind, Role, Voice
-from annotation.models import Adjudication, AdminRemark, Assignment, Discussion, Membership, Notice, User
+from annotation.models import (
+    Adjudication,
+    AdminRemark,
+    Assignment,
+    Discussion,
+    Membership,
+    Notice,
+    User,
+    Webhook,
+)
 from annotation.policies import visible
 from annotation.policies.access import being_labelled
 
@@ -27,6 +36,7 @@ WITH = (
     "remark__assignment__trajectory__subset",
     "remark__assignment__project",
     "membership__project",
+    "webhook__project",
 )
 TOLD_BY = ("comment__author", "revision__assignment__annotator")
 """The author of what a notice tells of."""
@@ -34,8 +44,8 @@ TOLD_BY = ("comment__author", "revision__assignment__annotator")
 
 def notices(user: User) -> QuerySet[Notice]:
     """The newest first: of discussions that they still take part in, of their own claims in projects that
-    they are members of, of cases that they have, of remarks to admins, and about members. `message_index`: of
-    a comment or a remark on a step, or of a change of mind about it."""
+    they are members of, of cases that they have, of remarks to admins, about members, and about
+    webhooks. `message_index`: of a comment or a remark on a step, or of a change of mind about it."""
     projects = Membership.objects.filter(user=user).values("project")
     claims = Assignment.stored.filter(annotator=user, project__in=projects)
     cases = Adjudication.objects.filter(adjudicator=user, project__in=projects)
@@ -45,6 +55,7 @@ def notices(user: User) -> QuerySet[Notice]:
         | Q(adjudication__in=cases.exclude(state=AdjudicationState.RELEASED).values("pk"))
         | Q(remark__in=visible(user, AdminRemark.objects.all()).values("pk"), remark__project__in=projects)
         | Q(membership__in=visible(user, Membership.objects.filter(project__in=projects)).values("pk"))
+        | Q(webhook__in=visible(user, Webhook.objects.filter(project__in=projects)).values("pk"))
     )
     rows = visible(user, Notice.objects.filter(seen)).annotate(
         message_index=Coalesce(

@@ -7,12 +7,19 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AdjudicationState, ExposureKind, NoticeKind, Role, TrajectoryState
+from annotation.core.vocabulary import (
+    AdjudicationState,
+    ExposureKind,
+    NoticeKind,
+    Role,
+    TrajectoryState,
+    WebhookEvent,
+)
 from annotation.models import Adjudication, Discussion, Project, Trajectory, User
 from annotation.policies import require, roles
 from annotation.reports.releases.release_preview import frozen_in
 
-from .. import audit, claim_expiry, consensus, discuss, exposures
+from .. import audit, claim_expiry, consensus, discuss, exposures, webhooks
 from ..judged_steps import checked_note
 from ..transitions import advance
 from . import rulings
@@ -42,6 +49,7 @@ def close_case(*, actor: User, adjudication: Adjudication, note: str = "") -> Ad
     )
     advance(Trajectory, case.trajectory_id, TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
     consensus.write({case.trajectory_id: resolutions}, adjudicator=actor)
+    webhooks.note_each(WebhookEvent.RESOLVED, project=case.project_id, keys=[case.trajectory_id])
     audit.record(actor=actor, verb="case.close", project=case.project, obj=case)
     _tell(case, actor, NoticeKind.RESOLVED, now)
     case.refresh_from_db()
@@ -87,6 +95,7 @@ def reopen_case(*, actor: User, adjudication: Adjudication) -> Adjudication:
     consensus.erase(case=case, actor=person)
     if takes and before != person:
         exposures.expose(user=person, trajectory=case.trajectory, kind=ExposureKind.LABEL)
+    webhooks.note_each(WebhookEvent.DISPUTED, project=case.project_id, keys=[case.trajectory_id])
     whose = {} if before == person else {"username": before.username}
     audit.record(actor=person, verb="case.reopen", project=case.project, obj=case, **whose)
     _tell(case, person, NoticeKind.REOPENED, timezone.now())

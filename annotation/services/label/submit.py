@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from annotation.core.errors import Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
-from annotation.core.vocabulary import AssignmentState
+from annotation.core.vocabulary import AssignmentState, WebhookEvent
 from annotation.models import Assignment, Label, OutcomeLabel, Step, User
 from annotation.policies import own, require
 
-from .. import assign, audit, consensus, rechecks, second_person
+from .. import assign, audit, consensus, rechecks, second_person, webhooks
 from ..transitions import advance_all
 
 NEEDED = (
@@ -86,18 +86,21 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
 def finish(assignments: Collection[Assignment], *, now: datetime) -> None:
     """Turn complete open assignments into submitted ones, and settle their trajectories where they were the
     last. A recheck settles nothing. Raises StaleState when one is not open (any more)."""
-    of_project: dict[int, list[int]] = defaultdict(list)
+    of_project: dict[int, list[Assignment]] = defaultdict(list)
     for assignment in assignments:
-        of_project[assignment.project_id].append(assignment.pk)
-    for project, pks in of_project.items():
+        of_project[assignment.project_id].append(assignment)
+    for project, submitted in of_project.items():
         advance_all(
             Assignment,
-            pks,
+            [assignment.pk for assignment in submitted],
             AssignmentState.OPEN,
             AssignmentState.SUBMITTED,
             submitted_at=now,
             guideline_version=assign.guideline_in_force(project),
         )
+        # gold, tests and other rechecks are to be told from nothing: no webhook hears of them
+        first = [(row.pk, row.trajectory_id) for row in submitted if row.recheck_id is None]
+        webhooks.note(WebhookEvent.SUBMITTED, project=project, objects=first, now=now)
     for assignment in assignments:
         if assignment.recheck_id is not None:
             rechecks.finish(recheck=assignment.recheck_id, now=now)

@@ -16,10 +16,11 @@ from annotation.core.kinds import manifest_part
 from annotation.core.releases.record_format import FORMAT, manifest_file, predecessor, with_checksum
 from annotation.core.releases.signatures import SigningKey
 from annotation.core.text import escape
+from annotation.core.vocabulary import WebhookEvent
 from annotation.models import AuditEvent, Project, Release, ReleaseLabel, ReleaseRecord
 from annotation.policies import OPERATOR, Actor, recorded, require
 
-from .. import audit, interim, planner_stats
+from .. import audit, interim, planner_stats, webhooks
 from ..batched_writes import read_snapshot
 from . import contents, signatures, staging
 from .contents import Progress, ReleaseDigest
@@ -210,6 +211,7 @@ class _Freezing:
             created_by=recorded(self.actor),
             created_at=self.now,
         )
+        webhooks.note_each(WebhookEvent.RELEASE_FROZEN, project=project.pk, keys=[release.pk])
         audit.record(
             actor=self.actor,
             verb="release.freeze",

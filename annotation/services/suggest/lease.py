@@ -8,11 +8,11 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.core import workflow
-from annotation.core.vocabulary import ENDED_RUNS, SuggestionItemState, SuggestionRunState
+from annotation.core.vocabulary import ENDED_RUNS, SuggestionItemState, SuggestionRunState, WebhookEvent
 from annotation.models import SuggestionItem, SuggestionRun
 from annotation.policies import OPERATOR
 
-from .. import audit, job_lease
+from .. import audit, job_lease, webhooks
 
 # So many workers may die one after the other without storing an answer before the run is taken to kill them.
 MAX_DEATHS = 3
@@ -98,6 +98,7 @@ def end(
     )
     release(run)
     if ended and over:
+        webhooks.note_each(WebhookEvent.RUN_FINISHED, project=run.project_id, keys=[run.pk])
         audit.record(
             actor=run.created_by or OPERATOR,
             verb="suggestions.end",

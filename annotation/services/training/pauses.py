@@ -16,7 +16,14 @@ from annotation.core.errors import StaleState
 from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
 from annotation.core.training.marks import compare
-from annotation.core.vocabulary import AssignmentState, NoticeKind, PauseReason, RecheckKind, RecheckState
+from annotation.core.vocabulary import (
+    AssignmentState,
+    NoticeKind,
+    PauseReason,
+    RecheckKind,
+    RecheckState,
+    WebhookEvent,
+)
 from annotation.models import (
     Assignment,
     Label,
@@ -28,7 +35,7 @@ from annotation.policies import OPERATOR, Actor, require
 from annotation.policies.training import key_rows
 from annotation.reports.training.gold import running_accuracy
 
-from .. import audit, notices
+from .. import audit, notices, webhooks
 from . import turns
 
 MARKED_AT_ONCE = 200
@@ -153,6 +160,7 @@ def _pause(actor: Actor, membership: Membership, reason: PauseReason, now: datet
     if reason is PauseReason.GOLD:
         for admin in admins.order_by("user").values_list("user", flat=True):
             notices.tell_one(user=admin, kind=NoticeKind.PAUSED, now=now, membership=membership)
+    webhooks.note_each(WebhookEvent.MEMBER_PAUSED, project=membership.project_id, keys=[membership.pk])
     audit.record(
         actor=actor,
         verb="member.pause",

@@ -52,6 +52,7 @@ NOTICE_SENTENCES: Final = {
     NoticeKind.ANSWERED: gettext_lazy("An admin has answered your remark."),
     NoticeKind.PAUSED: gettext_lazy("An annotator is paused: too much of their gold is not as in the key."),
     NoticeKind.RESUMED: gettext_lazy("You are given trajectories to label again."),
+    NoticeKind.WEBHOOK: gettext_lazy("A webhook is paused: its server takes no more events."),
     NoticeKind.PILOT_BEGUN: gettext_lazy("A pilot has begun: everybody labels the same few trajectories."),
     NoticeKind.PILOT_ENDED: gettext_lazy("The pilot has ended, and the queue is open."),
 }
@@ -157,6 +158,8 @@ def _target(row: Notice) -> str:
     if row.membership is not None:
         own = row.membership.user_id == row.user_id
         return reverse("frontend:work" if own else "frontend:gold", args=[row.membership.project.slug])
+    if row.webhook is not None:
+        return reverse("frontend:webhook", args=[row.webhook.project.slug, row.webhook.pk])
     claim = row.remark.assignment if row.remark is not None else row.assignment
     assert claim is not None
     if row.remark is not None and claim.state == AssignmentState.SUBMITTED and not closed(claim):

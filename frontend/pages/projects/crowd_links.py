@@ -221,7 +221,7 @@ def _form(
     status = 409 if context.get("collision") else 400 if form.is_bound else 200
     above = _trail(opened.project.slug)
     return opened.render(
-        "projects/crowd_link_form.html",
+        "projects/edit_form.html",
         "members",
         status=status,
         title=title,

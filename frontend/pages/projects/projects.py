@@ -151,6 +151,7 @@ def _settings_page(
         collision=collision,
         subsets=subsets,
         turns=TURNS,
+        actions=[cells.link(_("Webhooks"), at("webhooks", opened.project.slug), "button")],
         **influence.switches(opened),
     )
 
