@@ -110,6 +110,14 @@ def _pages() -> Iterator[Address]:
     known = canary("outside")
     yield Address(f + "crowd-arrival", token, "known", body={"participant": known}, query=f"PID={known}")
     yield Address(f + "crowd-arrival", lambda world: {"token": "no-such"}, "bad")
+    yield Address(f + "webhooks", slug)
+    hook = {"name": "House", "url": "http://elsewhere.example.org/", "events": ["run.finished"]}
+    yield Address(f + "webhook-new", slug, body=hook)
+    for name in ("webhook", "webhook-secret", "webhook-delete"):
+        yield Address(f + name, pk("webhook", of_project=True))
+    yield Address(f + "webhook-act", pk("webhook", of_project=True), body={"pause": "1"})
+    yield Address(f + "webhook-edit", pk("webhook", of_project=True), body=seen("webhook", **hook))
+    yield Address(f + "delivery-send", pk("delivery", of_project=True))
     yield Address(f + "crowd-place", pk("crowd-place"))
     yield Address(f + "crowd-links", slug)
     yield Address(f + "crowd-link-new", slug, body={"name": "Study"})
@@ -342,6 +350,12 @@ def _api() -> Iterator[Address]:
     yield Address(a + "member-pause", pk("member", of_project=True))
     values = {"name": "B", "places": 1, "minutes": 1, "trajectories": 1}
     codes = {"completed_code": "A", "screened_code": "B"}
+    hook = {"name": "B", "url": "http://elsewhere.example.org/", "events": ["run.finished"]}
+    yield Address(a + "webhooks", slug, body=hook)
+    yield Address(a + "webhook", pk("webhook", of_project=True), body={"paused": True})
+    for name in ("webhook-secret", "webhook-test", "deliveries"):
+        yield Address(a + name, pk("webhook", of_project=True))
+    yield Address(a + "delivery-send", pk("delivery", of_project=True))
     yield Address(a + "crowd-links", slug, body={**values, **codes})
     yield Address(a + "crowd-link", pk("crowd-link", of_project=True), body={"closed": True})
     yield Address(a + "crowd-places", pk("crowd-link", of_project=True))

@@ -68,6 +68,8 @@ from annotation.models import (
     TestAttempt,
     Trajectory,
     User,
+    Webhook,
+    WebhookDelivery,
     WorkshopSample,
 )
 from annotation.services import (
@@ -134,6 +136,8 @@ TABLES: dict[str, type[Model]] = {
     **dict.fromkeys(("cleo-agreed", "cleo-returned", "rita-held", "emil-left"), Assignment),
     "correction": Correction,
     "member": Membership,
+    "webhook": Webhook,
+    "delivery": WebhookDelivery,
     "crowd-link": CrowdLink,
     "crowd-place": CrowdPlace,
     "qualification": Qualification,
@@ -302,6 +306,7 @@ def make_world() -> World:
         "emil-left": given(emil, "left"),
         "correction": corrected,
         "member": Membership.objects.get(user=cast.cleo),
+        **_webhook(cast),
         "crowd-link": crowd_link,
         "crowd-place": crowd_place,
         "qualification": Qualification.objects.get(membership__user=cast.cleo),
@@ -320,6 +325,26 @@ def make_world() -> World:
         others={"rita": rita, "emil": emil},
         ids={name: Id.of(row) for name, row in rows.items()},
     )
+
+
+def _webhook(cast: Cast) -> dict[str, Model]:
+    """A webhook, paused at an address that answers nobody, and what was delivered there."""
+    now = cast.project.created_at
+    hook = Webhook.objects.create(
+        project=cast.project,
+        name="House",
+        url="http://127.0.0.1:9/hooks",
+        events=["member.paused"],
+        seed=canary("webhook-seed"),
+        paused_at=now,
+        pause_reason="admin",
+        created_at=now,
+    )
+    about = {"event": "webhook.test", "object_id": str(hook.pk), "subject": f"webhook:{hook.pk}"}
+    sent = WebhookDelivery.objects.create(
+        webhook=hook, **about, state="delivered", status=200, answer="OK", created_at=now, next_at=now
+    )
+    return {"webhook": hook, "delivery": sent}
 
 
 def _crowd(cast: Cast) -> tuple[CrowdLink, CrowdPlace]:

@@ -27,6 +27,8 @@ from annotation.models import (
     SuggestionRun,
     Trajectory,
     User,
+    Webhook,
+    WebhookDelivery,
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
@@ -52,6 +54,8 @@ PAGES = {
     "guidelines": ("ann", "guidelines", 10),
     "look again": ("admin", "look-again", 14),
     "members": ("admin", "members", 11),
+    "webhooks": ("admin", "webhooks", 7),
+    "webhook": ("admin", "webhook", 8),
     "crowd links": ("admin", "crowd-links", 8),
     "crowd link": ("admin", "crowd-link", 9),
     "training": ("admin", "training", 12),
@@ -120,10 +124,29 @@ def _crowd(project: Project, many: int) -> None:
         User.objects.filter(pk=place.user_id).update(username=f"众{number}")
 
 
+def _webhooks(project: Project, many: int) -> None:
+    """Webhooks, and deliveries of the first one."""
+    now = project.created_at
+    for number in range(many):
+        Webhook.objects.create(
+            project=project,
+            name=f"勾{number}",
+            url="http://127.0.0.1:9/",
+            events=["run.finished"],
+            created_at=now,
+        )
+        about = {"event": "run.finished", "object_id": f"{number}", "subject": f"run:{number}"}
+        hook = project.webhooks.earliest("pk")
+        WebhookDelivery.objects.create(
+            webhook=hook, **about, state="given_up", status=500, created_at=now, next_at=now
+        )
+
+
 def fill(cast: people.Cast, many: int) -> None:
     """`many` of everything a list can show."""
     project = cast.project
     _crowd(project, many)
+    _webhooks(project, many)
     for number in range(many):
         people.import_records(project, people.make_records(4, steps=2 + number), subset=f"s{number}")
         projects.invite(actor=cast.admin, project=project, is_annotator=True)
@@ -257,6 +280,8 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
         return ("bench", disputed.order_by("-step_count").first().pk)
     if name == "history":
         return (Adjudication.objects.order_by("-trajectory__step_count").first().trajectory_id,)
+    if name == "webhook":
+        return ("bench", cast.project.webhooks.earliest("pk").pk)
     if name == "crowd-link":
         return ("bench", cast.project.crowd_links.earliest("pk").pk)
     if name == "training-items":
