@@ -9,7 +9,17 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, Invalid
 from annotation.core.vocabulary import AssignmentState, ExpiryReason, ExposureKind, NoticeKind
-from annotation.models import Assignment, AuditEvent, Label, Membership, Notice, Project, Recheck, Subset
+from annotation.models import (
+    Assignment,
+    AuditEvent,
+    Exposure,
+    Label,
+    Membership,
+    Notice,
+    Project,
+    Recheck,
+    Subset,
+)
 from annotation.policies.gold import gold_for
 from annotation.reports.training import gold as report
 from annotation.reports.work import my_progress, search
@@ -187,6 +197,19 @@ def test_gold_is_marked_some_submissions_later_and_anew_when_it_is_labelled_agai
     label.reopen(actor=cast.ann, assignment=gold)
     row.refresh_from_db()
     assert row.agreed is None
+
+
+def test_who_has_labelled_gold_is_given_its_original_no_more_once_it_is_marked(cast: Cast) -> None:
+    golden(cast)
+    mine = label_as(until_gold(cast.ann, cast.project))
+
+    def labelled() -> list[int]:
+        rows = Exposure.objects.filter(user=cast.ann, kind=ExposureKind.LABEL)
+        return list(rows.values_list("trajectory", flat=True))
+
+    assert labelled() == []
+    training.sweep(now=timezone.now() + timedelta(days=2))
+    assert labelled() == [mine.trajectory.copy_of_id]
 
 
 @pytest.mark.postgres
