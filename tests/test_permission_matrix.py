@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,10 +24,10 @@ from tests.callers import PlainClient
 from tests.canaries import judgement, words
 from tests.fixtures.shared_rows import shared_rows
 from tests.ids import Id
+from tests.permission_matrix import ROLES, ROWS, TABLE
 from tests.release_addresses import published
 from tests.world import PLACES, World, make_world
 
-TABLE = Path(__file__).with_name("permission_matrix.txt")
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
 NOT_OFFERED = {302, 401, 405}
 # Whether a method exists at all is no matter of roles: those who may least, something, and most are asked.
@@ -39,21 +38,6 @@ ASKED_FOR = {
     "oscar": ("emil", ("GET", "POST", "PATCH", "DELETE")),
     "rita": ("root", ("POST", "PATCH", "DELETE")),
 }
-
-
-def matrix() -> tuple[list[str], dict[str, dict[str, int]]]:
-    """(roles, {"GET name": {role: status}})."""
-    lines = [line for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
-    roles = lines[0].split()
-    rows = {}
-    for line in lines[1:]:
-        method, key, *statuses = line.split()
-        assert len(statuses) == len(roles), line
-        rows[f"{method} {key}"] = dict(zip(roles, map(int, statuses), strict=True))
-    return roles, rows
-
-
-ROLES, ROWS = matrix()
 
 
 class Browser:

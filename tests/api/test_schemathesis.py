@@ -4,13 +4,11 @@ of."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from hypothesis import HealthCheck, Phase, given, settings
 
 from annotation.models import (
@@ -83,17 +81,6 @@ def there(cast: Cast, judge_urls: None, monkeypatch: pytest.MonkeyPatch) -> dict
         "members": Membership.objects.get(user=cast.admin).pk,
         "invitations": Invitation.objects.get().pk,
     }
-
-
-@pytest.fixture
-def kept_open() -> Iterator[None]:
-    """Requests do not close the test's connection, in whose transaction they run."""
-    signals = (request_started, request_finished)
-    for signal in signals:
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in signals:
-        signal.connect(close_old_connections)
 
 
 def aim(case: Case, there: dict[str, Any]) -> None:
