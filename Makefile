@@ -18,8 +18,8 @@ UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 # anew, which doubled the time of the whole. __pycache__ is ignored by git.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev run test test-js test-sqlite test-postgres coverage format diagram settings messages bench \
-	screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
+.PHONY: help install dev run test test-js test-sqlite test-postgres coverage format diagram client settings messages \
+	bench screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
 	check-collection
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
 	@echo "make screenshots                        the pictures in docs/screenshots"
 	@echo "make diagram                            the rooms and their imports, drawn into docs/design.md"
+	@echo "make client                             the models of the Python client, from the schema of the API"
 	@echo "make settings                           the table of a judge's settings, written into docs/judges.md"
 	@echo "make messages [NEW=fr]                  renew the translations, list what they lack; begin a language"
 	@echo "make install | dev                      the environment to run | to develop"
@@ -115,8 +116,10 @@ check: check-code check-collection
 # without what a run of the tests says by itself
 check-code: check-types check-settings check-scripts check-templates check-house
 
+# the client by itself: it runs on an older Python, and knows nothing of Django
 check-types: dev
 	$(BIN)/mypy
+	cd clients/python && $(CURDIR)/$(BIN)/mypy
 
 check-settings: dev
 	@$(BIN)/python -m tests.settings_check
@@ -150,6 +153,9 @@ format: dev node_modules/.installed
 
 diagram: dev
 	@$(BIN)/python -m tests.rooms
+
+client: dev
+	@DJANGO_SETTINGS_MODULE=config.settings.test $(BIN)/python -m tests.client_models
 
 settings: dev
 	@$(BIN)/python -m tests.judge_settings

@@ -79,6 +79,7 @@ public = [
     path("invitations/<str:token>/", accounts.invitation, name="invitation"),
     path("join/crowd/<str:token>/", crowd.arrival, name="crowd-arrival"),
     path("robots.txt", public_releases.robots, name="robots"),
+    path("llms.txt", api_reference.llms, name="llms"),
     path(PUBLIC, public_releases.release, name="public-release"),
     path(PUBLIC + "files/<str:name>", public_releases.file, name="public-file"),
     path("theme/", accounts.theme, name="theme"),

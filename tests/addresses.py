@@ -25,8 +25,9 @@ INSIDERS = ("rita-held", "emil-left")
 
 def _pages() -> Iterator[Address]:
     f = "frontend:"
-    for name in ("home", "api-reference", "sign-in", "sign-out", "password-reset", "password-change"):
+    for name in ("home", "api-reference", "llms", "sign-in", "sign-out"):
         yield Address(f + name)
+    yield from (Address(f + name) for name in ("password-reset", "password-change"))
     yield Address(f + "password-reset-confirm", lambda world: {"uidb64": "MQ", "token": "x-y"})
     yield Address(f + "invitation", lambda world: {"token": world.link}, "good")
     yield Address(f + "invitation", lambda world: {"token": "no-such"}, "bad")

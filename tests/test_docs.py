@@ -33,7 +33,7 @@ BETWEEN_WORDS = re.compile(r"[\s`'\"“”(),;:]+|\.(?=\s|$)")
 OLD_DESIGN = re.compile(r"\bDESIGN(?:\.md| §)|\bDATA\.md\b")
 NOT_THERE_YET = {"frontend/locale/fr/LC_MESSAGES/django.po"}
 """Names in a document of things that the reader will make."""
-REPOSITORY_PATH = re.compile(r"`((?:annotation|api|bench|config|docs|fixtures|frontend|tests)/[\w./-]*)`")
+REPOSITORY_PATH = re.compile(r"`((?:annotation|api|bench|clients|config|docs|fixtures|frontend|tests)/[\w./-]*)`")
 LINK = re.compile(r"\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
 

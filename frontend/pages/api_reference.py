@@ -37,6 +37,13 @@ def api_reference(request: HttpRequest) -> HttpResponse:
     return render(request, "frontend/api_reference.html", context)
 
 
+@require_GET
+def llms(request: HttpRequest) -> HttpResponse:
+    """How programs use this server, in short, for agents that write them. Open to all, as the schema is."""
+    context = {"home": request.build_absolute_uri("/"), "base": request.build_absolute_uri("/api/v1/")}
+    return render(request, "frontend/llms.txt", context, content_type="text/plain; charset=utf-8")
+
+
 @cache
 def operations(language: str | None) -> SafeString:
     """The operations as HTML in the language that is active, made once in a process.

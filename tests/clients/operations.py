@@ -107,7 +107,7 @@ def _part(reach: Reach, name: str) -> Reach:
 
 
 def _item(reach: Reach) -> Reach:
-    return lambda client, keys: reach(client, keys)[next(keys)]  # type: ignore[index]
+    return lambda client, keys: reach(client, keys)[next(keys)]
 
 
 def _method(function: Callable[..., Any], reach: Reach, name: str, keys: int) -> Method:

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except WorkFailed as error:
         _failed(str(error))
         for one in (error.answer.get("errors") or ())[:LISTED]:
-            _failed(f"line {one['line']}: {one['message']}")
+            _failed(f"line {one['line']}: {one['field']} {one['reason']}")
         return 1
     except ApiError as error:
         _failed(error.message)
@@ -65,9 +65,7 @@ def parser() -> argparse.ArgumentParser:
     login.add_argument("--stdin", action="store_true", help="read the token from standard input")
 
     bring = command("import", _import, "Import trajectories and wait until they are there.", "project")
-    bring.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="a file, or a zip archive of files"
-    )
+    bring.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a file, or a zip of files")
     bring.add_argument("--subset", help="made when it is missing; else the file's name")
     bring.add_argument("--format", help="else it is told from the first bytes")
     bring.add_argument("--replace", action="store_true", help="records that changed and nobody has claimed")
@@ -85,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     agreement.add_argument("--subset")
 
     freeze = command(
-        "freeze", _freeze, "Freeze everything that is resolved as a release.", "project", "version"
+        "freeze", _freeze, "Make a release of everything that is resolved.", "project", "version"
     )
     for name in ("title", "licence", "note"):
         freeze.add_argument(f"--{name}", default="")
@@ -138,7 +136,7 @@ def _import(options: argparse.Namespace) -> None:
                     answers.append(place.wait(progress=_bar(f"reading {one['filename']}")))
                 _say(options, _preview_line(answers[-1]) if options.preview else _import_line(answers[-1]))
             for member in refused:
-                _failed(" ".join(str(value) for value in member.values()))
+                _failed(f"{member['filename']}: {member['reason']}")
     _answer(options, answers)
 
 
@@ -151,7 +149,10 @@ def _import_line(found: Mapping[str, Any]) -> str:
 
 
 def _preview_line(found: Mapping[str, Any]) -> str:
-    return f"{found['filename']}: stored as import {found['id']}, and not imported"
+    return (
+        f"{found['filename']}: {found['trajectories']} trajectories with {found['steps']} steps "
+        f"({found['format']}); stored as import {found['id']}, and not imported"
+    )
 
 
 def _labels(options: argparse.Namespace) -> None:
@@ -197,7 +198,8 @@ def _freeze(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    target = options.output or Path(f"{options.project}-{options.version}.zip")
+    target, name = options.output or Path(), f"{options.project}-{options.version}.zip"
+    target = target / name if target.is_dir() else target
     more = {name: value for name in ("format", "split", "seed") if (value := getattr(options, name))}
     with Client() as tristep:
         release = tristep.projects[options.project].releases[options.version]

@@ -1898,6 +1898,7 @@ class PatchedQualificationsChangeRequest(TypedDict):
     field: NotRequired[str]
     years: NotRequired[int | None]
     languages: NotRequired[str]
+    pay_rate: NotRequired[str | None]
     version: NotRequired[str]
 
 
@@ -1944,7 +1945,7 @@ class PatchedTestChangeRequest(TypedDict):
 
 
 class PayRate(TypedDict):
-    """What a project pays."""
+    """What is paid."""
 
     rate: str
     currency: str
@@ -2217,6 +2218,7 @@ class Qualifications(TypedDict):
     field: str
     years: int | None
     languages: str
+    pay_rate: str | None
     version: str
 
 

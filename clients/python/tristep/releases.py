@@ -183,7 +183,7 @@ class Release(Noun):
 
     def frame(self, subset: str) -> Any:
         """The labels of a subset as a pandas frame, one label a row. Raises MissingPackage without pandas."""
-        return frame(label_rows(self.records(subset)))
+        return frame(label_rows(self.records(subset))).astype({"message_index": "Int64"})
 
     def leaderboard_frame(self) -> Any:
         """The leaderboard as a pandas frame, one model a row. Raises MissingPackage without pandas."""
