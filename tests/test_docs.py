@@ -33,7 +33,8 @@ BETWEEN_WORDS = re.compile(r"[\s`'\"“”(),;:]+|\.(?=\s|$)")
 OLD_DESIGN = re.compile(r"\bDESIGN(?:\.md| §)|\bDATA\.md\b")
 NOT_THERE_YET = {"frontend/locale/fr/LC_MESSAGES/django.po"}
 """Names in a document of things that the reader will make."""
-REPOSITORY_PATH = re.compile(r"`((?:annotation|api|bench|clients|config|docs|fixtures|frontend|tests)/[\w./-]*)`")
+FOLDERS = "annotation|api|bench|clients|config|docs|fixtures|frontend|tests"
+REPOSITORY_PATH = re.compile(rf"`((?:{FOLDERS})/[\w./-]*)`")
 LINK = re.compile(r"\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
 
