@@ -502,6 +502,30 @@ class Decision(TypedDict):
     updated_at: str
 
 
+class Delivery(TypedDict):
+    """An event on its way to a webhook, or there."""
+
+    id: int
+    message: str
+    event: Literal[
+        "assignment.submitted",
+        "trajectory.disputed",
+        "trajectory.resolved",
+        "member.paused",
+        "run.finished",
+        "release.frozen",
+        "webhook.test",
+    ]
+    object_id: str
+    state: Literal["waiting", "delivered", "given_up"]
+    attempts: int
+    status: int | None
+    answer: str
+    created_at: str
+    tried_at: str | None
+    next_at: str | None
+
+
 class DerivationCounts(TypedDict):
     """The counts of a derivation, as far as they apply to its recipe."""
 
@@ -931,6 +955,13 @@ class IssuedInvitation(TypedDict):
     url: str
 
 
+class IssuedSecret(TypedDict):
+    """A secret just made; no other answer contains it."""
+
+    secret: str
+    old_secret_until: str
+
+
 class IssuedToken(TypedDict):
     """A token just made: the only answer that contains the secret."""
 
@@ -943,6 +974,31 @@ class IssuedToken(TypedDict):
     last_used_at: str | None
     revoked_at: str | None
     token: str
+
+
+class IssuedWebhook(TypedDict):
+    """A webhook just made: the only answer that contains its secret."""
+
+    id: int
+    name: str
+    url: str
+    events: list[
+        Literal[
+            "assignment.submitted",
+            "trajectory.disputed",
+            "trajectory.resolved",
+            "member.paused",
+            "run.finished",
+            "release.frozen",
+        ]
+    ]
+    paused: bool
+    pause_reason: Literal["", "admin", "failing", "gone", "forbidden"]
+    failures: int
+    old_secret_until: str | None
+    version: str
+    created_at: str
+    secret: str
 
 
 class ItemConsensus(TypedDict):
@@ -1640,6 +1696,23 @@ class NewTutorialRequest(TypedDict):
     trajectories: list[int]
 
 
+class NewWebhookRequest(TypedDict):
+    """A webhook to be made."""
+
+    name: str
+    url: str
+    events: list[
+        Literal[
+            "assignment.submitted",
+            "trajectory.disputed",
+            "trajectory.resolved",
+            "member.paused",
+            "run.finished",
+            "release.frozen",
+        ]
+    ]
+
+
 class Notice(TypedDict):
     """A notice: of a discussion (`message_index` null: of the whole trajectory), of a claim of one's …."""
 
@@ -1662,6 +1735,7 @@ class Notice(TypedDict):
         "resumed",
         "pilot_begun",
         "pilot_ended",
+        "webhook",
     ]
     project: str
     discussion: int | None
@@ -1669,6 +1743,7 @@ class Notice(TypedDict):
     adjudication: int | None
     remark: int | None
     membership: int | None
+    webhook: int | None
     record_id: str
     message_index: int | None
     comment: int | None
@@ -1942,6 +2017,27 @@ class PatchedTestChangeRequest(TypedDict):
     wait_hours: NotRequired[int]
     each_guideline: NotRequired[bool]
     per_attempt: NotRequired[int | None]
+
+
+class PatchedWebhookChangeRequest(TypedDict):
+    """What is to be changed of a webhook; what is left out stays."""
+
+    name: NotRequired[str]
+    url: NotRequired[str]
+    events: NotRequired[
+        list[
+            Literal[
+                "assignment.submitted",
+                "trajectory.disputed",
+                "trajectory.resolved",
+                "member.paused",
+                "run.finished",
+                "release.frozen",
+            ]
+        ]
+    ]
+    paused: NotRequired[bool]
+    version: NotRequired[str]
 
 
 class PayRate(TypedDict):
@@ -3113,6 +3209,30 @@ class Version(TypedDict):
     trajectories: int
 
 
+class Webhook(TypedDict):
+    """An address that is told of the project's events."""
+
+    id: int
+    name: str
+    url: str
+    events: list[
+        Literal[
+            "assignment.submitted",
+            "trajectory.disputed",
+            "trajectory.resolved",
+            "member.paused",
+            "run.finished",
+            "release.frozen",
+        ]
+    ]
+    paused: bool
+    pause_reason: Literal["", "admin", "failing", "gone", "forbidden"]
+    failures: int
+    old_secret_until: str | None
+    version: str
+    created_at: str
+
+
 class WithdrawRequest(TypedDict):
     """The reason for withdrawing a release."""
 
@@ -3433,6 +3553,12 @@ class ProjectsTrajectoriesListQuery(TypedDict):
     state: NotRequired[Literal["labelling", "unanimous", "disputed", "adjudicated", "judged"]]
     subset: NotRequired[str]
     tag: NotRequired[str]
+
+
+class ProjectsWebhooksDeliveriesListQuery(TypedDict):
+    """List the deliveries of a webhook."""
+
+    state: NotRequired[Literal["waiting", "delivered", "given_up"]]
 
 
 class SamplesChangesListQuery(TypedDict):

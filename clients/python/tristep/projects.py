@@ -28,6 +28,7 @@ from .nouns import Items, Noun, Pages, Part
 from .people import CrowdLinks, Invitations, Members
 from .releases import Releases
 from .training import Tests, Training, Tutorial
+from .webhooks import Webhooks
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -191,6 +192,7 @@ class Project(Noun):
     releases = Part(Releases, "releases/")
     hours = Part(Hours, "hours/")
     audit = Part(Audit, "audit/")
+    webhooks = Part(Webhooks, "webhooks/")
 
     def get(self) -> m.Project:
         """Look at a project."""
