@@ -24,18 +24,23 @@ FORMAT: Final = "agentprocessbench"
 
 
 def example_lines(language: str) -> list[bytes]:
-    """The records with their keys, as published, and explanations in a language, named as browsers and Django
-    do ("zh-CN"); in English where there are none."""
+    """The records with their keys, as published, reasons, and explanations in a language, named as browsers
+    and Django do ("zh-CN"); in English where there are none."""
     name = LANGUAGES[1] if language.lower().startswith("zh") else LANGUAGES[0]
     records = (FOLDER / "trajectories.jsonl").read_bytes().splitlines()
     texts = (FOLDER / f"{name}.jsonl").read_bytes().splitlines()
-    return [_joined(record, text) for record, text in zip(records, texts, strict=True)]
+    reasons = (FOLDER / "reasons.jsonl").read_bytes().splitlines()
+    return [_joined(*lines) for lines in zip(records, texts, reasons, strict=True)]
 
 
-def _joined(record: bytes, text: bytes) -> bytes:
-    """The bytes of a record stay as they were published; the explanations come before its last brace."""
-    explanations = json.dumps(json.loads(text)["explanations"], ensure_ascii=False)
-    return b'%s, "explanations": %s}' % (record.rstrip().removesuffix(b"}"), explanations.encode())
+def _joined(record: bytes, text: bytes, reasons: bytes) -> bytes:
+    """The bytes of a record stay as they were published; what is ours comes before its last brace."""
+    ours = {
+        "explanations": json.loads(text)["explanations"],
+        "step_reasons": json.loads(reasons)["step_reasons"],
+    }
+    more = json.dumps(ours, ensure_ascii=False).removeprefix("{")
+    return b"%s, %s" % (record.rstrip().removesuffix(b"}"), more.encode())
 
 
 @transaction.atomic

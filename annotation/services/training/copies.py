@@ -17,8 +17,9 @@ NEAR = 500
 """An id is looked for so far on either side of that of a neighbour."""
 TRIES = 20
 NO_ROOM = translatable(
-    "No number between those of the subset’s trajectories is free any more: an import leaves room for gold "
-    "of a tenth of what it brings."
+    "No number between those of this subset’s trajectories is free: an import leaves room for gold of a "
+    "tenth of what it brings, and imports from before there was gold left none. Import further trajectories "
+    "into a new subset, and put gold there."
 )
 
 

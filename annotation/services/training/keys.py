@@ -58,6 +58,7 @@ def write(keys: Mapping[int, Key], origin: KeyOrigin) -> None:
             step_id=None if index is None else steps[trajectory, index],
             value=label.value,
             note=text.escape(label.note),
+            reason=label.reason,
             origin=origin.value,
         )
         for trajectory, key in keys.items()

@@ -24,23 +24,30 @@ def add(cast: Cast, language: str = "") -> ImportFile:
     return ingest.run_import(source_id=source.pk)
 
 
-def keys() -> dict[str, dict[str, tuple[int, str]]]:
-    """Record → message index or "final" → label and note."""
-    found: dict[str, dict[str, tuple[int, str]]] = {}
-    columns = ("trajectory__record_id", "step__message_index", "value", "note")
-    for record, index, value, note in KeyLabel.objects.values_list(*columns):
-        found.setdefault(record, {})["final" if index is None else str(index)] = (value, note)
+Keys = dict[str, dict[str, tuple[int, str, str]]]
+"""Record → message index or "final" → label, note and code of the reason."""
+
+
+def keys() -> Keys:
+    """What is stored."""
+    found: Keys = {}
+    columns = ("trajectory__record_id", "step__message_index", "value", "note", "reason")
+    for record, index, *label in KeyLabel.objects.values_list(*columns):
+        found.setdefault(record, {})["final" if index is None else str(index)] = tuple(label)
     return found
 
 
-def meant(language: str) -> dict[str, dict[str, tuple[int, str]]]:
+def meant(language: str) -> Keys:
     """The same, as the files have it."""
     said = {}
     for one in map(json.loads, example_lines(language)):
         texts = {**one["explanations"]["steps"], "final": one["explanations"]["final"]}
         labels = {**one["step_labels"], "final": one["final_label"]}
         record = f"{one['data_source']}:{one['query_index']}:{one['sample_index']}"
-        said[record] = {index: (value, texts[index]) for index, value in labels.items()}
+        reasons = one["step_reasons"]
+        said[record] = {
+            index: (value, texts[index], reasons.get(index, "")) for index, value in labels.items()
+        }
     return said
 
 

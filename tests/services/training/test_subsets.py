@@ -63,9 +63,16 @@ def test_training_trajectories_are_in_no_queue_and_no_figure(cast: Cast) -> None
 
 @pytest.mark.parametrize(
     ("changes", "field"),
-    [({"step_labels": {"2": 1}}, "step_labels.4"), ({"final_label": None}, "final_label")],
+    [
+        ({"step_labels": {"2": 1}}, "step_labels.4"),
+        ({"final_label": None}, "final_label"),
+        ({"step_reasons": {"2": "as_asked", "4": "redundant"}}, "step_reasons.4"),
+        ({"final_reason": "wrong"}, "final_reason"),
+    ],
 )
-def test_key_that_misses_a_label_refuses_the_file(cast: Cast, changes: dict[str, object], field: str) -> None:
+def test_key_that_misses_a_label_or_has_a_wrong_reason_refuses_the_file(
+    cast: Cast, changes: dict[str, object], field: str
+) -> None:
     with pytest.raises(ImportRefused) as refused:
         import_keyed(cast, 1, **changes)
 
