@@ -21,14 +21,9 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import cross_val_predict
 
 from annotation.models import Project, User
+from tests.answers import ANEW, NUMBER, shape
 from tests.callers import PlainClient
 
-# made anew for each answer: tokens, times, and checksums of what is labelled
-ANEW: Final = re.compile(
-    r'name="(?:csrfmiddlewaretoken|claim_key)"\s+value="[^"]*"'
-    r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)?|\b[0-9a-f]{64}\b|nonce-[\w+/=-]+|[Nn]once=\"[^\"]*\""
-)
-NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 TREES: Final = 150
 
 
@@ -51,7 +46,7 @@ class Sent:
     @property
     def shape(self) -> str:
         """It without its numbers."""
-        return NUMBER.sub("#", self.text)
+        return shape(self.text)
 
 
 @dataclass

@@ -21,6 +21,7 @@ from annotation.models import (
     User,
 )
 from annotation.models.blindness import BLIND_VALUE, with_blind_values
+from annotation.reports.training.proficiency import key_values
 from tests.chromium import PATIENCE
 
 T = TypeVar("T")
@@ -78,6 +79,19 @@ def saves_of(assignment: Assignment) -> int:
 def events_of(assignment: Assignment, kind: str) -> int:
     """The number of events of that kind that its labels have."""
     return LabelEvent.objects.filter(assignment=assignment, kind=kind).count()
+
+
+def key_of(assignment: int) -> list[int]:
+    """The key of what an assignment (pk) is about: of the steps in their order, and of the outcome."""
+    row = Assignment.stored.select_related("trajectory").get(pk=assignment).trajectory
+    (key,) = key_values([row]).values()
+    return [key[index] for index in sorted(key, key=lambda index: (index is None, index or 0))]
+
+
+def kinds_given(user: int) -> list[str | None]:
+    """What each assignment of somebody (pk) is, the newest last: "gold" and so on; None: from the queue."""
+    rows = Assignment.stored.filter(annotator=user).order_by("pk")
+    return list(rows.values_list("recheck__kind", flat=True))
 
 
 def exposures(user: User) -> int:

@@ -15,15 +15,15 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.releases.record_format import PUBLISHED_KEYS
 from tests.browser.server import Server, Site
-from tests.browser.visitors import sign_in
+from tests.browser.visitors import join, sign_in
 from tests.browser.workbench import seen
-from tests.chromium import Visitor, arrivals, fits_the_window
+from tests.chromium import arrivals, fits_the_window
 from tests.databases import copy_migrated
 from tests.people import jsonl, make_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-PASSWORD = "gentle-harbour-lantern-7"
+PROJECT = "Tide pools"
 SLUG = "tide-pools"
 SUBSET = "pools"
 KEYS = {1: "1", 0: "0", -1: "-"}
@@ -72,8 +72,8 @@ def test_whole_line_goes_from_an_empty_instance_to_a_leaderboard_without_a_refus
         admin, otis, vera = arrive(), arrive(), arrive()
         sign_in(admin, "admin", empty.accounts()["admin"])
         page = admin.page
-        join(otis, "Otis", start_project(page))
-        join(vera, "vera@example.org", invite(page, "Vera <vera@example.org>", "adjudicator"))
+        join(otis, start_project(page), "Otis", PROJECT)
+        join(vera, invite(page, "Vera <vera@example.org>", "adjudicator"), "vera@example.org", PROJECT)
         upload(page, tmp_path)
         go(page, "Guidelines")
         expect(page.get_by_role("heading", level=1)).to_have_text("Guidelines")
@@ -98,14 +98,14 @@ def go(page: Page, place: str) -> None:
 def start_project(page: Page) -> str:
     """A project with one person, whose link it returns."""
     page.get_by_role("link", name="New project").click()
-    page.get_by_label("Name", exact=True).fill("Tide pools")
+    page.get_by_label("Name", exact=True).fill(PROJECT)
     page.get_by_label("Annotators", exact=False).first.fill("Otis")
     page.get_by_role("button", name="Create project").click()
     link = page.get_by_label("Invitation link Otis")
     expect(link).to_be_visible()
     address = link.input_value()
     go(page, "Overview")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Tide pools")
+    expect(page.get_by_role("heading", level=1)).to_have_text(PROJECT)
     expect(page.get_by_text("No trajectories yet")).to_be_visible()
     check_first_steps(page, set())
     return address
@@ -133,16 +133,6 @@ def invite(page: Page, person: str, role: str) -> str:
     link = page.get_by_label("Invitation link")
     expect(link).to_be_visible()
     return link.input_value()
-
-
-def join(guest: Visitor, proposed: str, link: str) -> None:
-    """A person makes an account with a link, under the name that it proposes."""
-    guest.page.goto(link)
-    expect(guest.page.get_by_label("Name or e-mail address to sign in with")).to_have_value(proposed)
-    guest.page.get_by_label("Password", exact=True).fill(PASSWORD)
-    guest.page.get_by_label("Password again").fill(PASSWORD)
-    guest.page.get_by_role("button", name="Create account and join").click()
-    expect(guest.page.get_by_role("heading", level=1)).to_have_text("Tide pools")
 
 
 def import_labels(page: Page, folder: Path) -> None:

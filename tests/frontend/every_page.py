@@ -18,6 +18,7 @@ from annotation.models import (
     JudgeAnswer,
     Notice,
     PredictionSet,
+    ProficiencyTest,
     Project,
     Release,
     Subset,
@@ -32,9 +33,10 @@ from annotation.models import (
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
-from annotation.services import correct, evaluate, label, projects, remarks, tags
+from annotation.services import correct, evaluate, label, proficiency, projects, remarks, tags, training
 from tests import people
 from tests.fixtures.judges import make_judge, start
+from tests.services.keyed import keyed_items
 from tests.services.long_writes import lines
 from tests.services.publishing import freeze, publish
 
@@ -61,7 +63,17 @@ PAGES = {
     "training": ("admin", "training", 12),
     "training items": ("admin", "training-items", 9),
     "training item": ("admin", "training-item", 11),
+    "tutorial": ("admin", "tutorial", 0),
+    "tests": ("admin", "tests", 0),
+    "new test": ("admin", "test-new", 0),
+    "test": ("admin", "test-detail", 0),
+    "own test": ("ann", "test", 0),
+    "own attempt": ("ann", "attempt", 0),
+    "attempt": ("admin", "attempt", 0),
+    "gold": ("admin", "gold", 0),
+    "pilot": ("admin", "pilot", 0),
     "qualifications": ("admin", "qualifications", 6),
+    "limits": ("admin", "member-limits", 0),
     "remarks": ("admin", "remarks", 8),
     "corrections": ("admin", "corrections", 12),
     "correction": ("admin", "correction", 13),
@@ -193,6 +205,7 @@ def fill(cast: people.Cast, many: int) -> None:
         row = correct.take(actor=cast.admin, project=project)
         said = correct.Draft("action", "written", text="这样才对。")
         correct.save_correction(actor=cast.admin, correction=row, draft=said, version=0)
+    teach(cast, many)
     for row in Judge.objects.filter(project=project):
         evaluate.score_judge(actor=OPERATOR, release=Release.objects.get(version="1.0"), judge=row)
 
@@ -204,6 +217,30 @@ def train(cast: people.Cast, number: int) -> None:
     key = {"step_labels": {str(2 * step + 2): 1 for step in range(2 + number)}, "final_label": 1}
     records = [people.make_record(7, steps=2 + number, **key), people.make_record(8)]
     people.import_records(cast.project, records, subset=subset.name)
+
+
+def teach(cast: people.Cast, many: int) -> None:
+    """Tests that ann has failed, a pilot that she and ben have labelled, gold, and a tutorial."""
+    project = cast.project
+    for number in range(many):
+        items = keyed_items(project, [(1, -1)] * (10 + many), subset=f"e{number}")
+        test = proficiency.make_test(
+            actor=OPERATOR, project=project, trajectories=items, agreement=0.9, wait_hours=0
+        )
+        proficiency.require_test(actor=OPERATOR, subset=project.subsets.create(name=f"o{number}"), test=test)
+        proficiency.begin_attempt(actor=cast.ann, test=test)
+        for _ in items:
+            people.label_next(cast.ann, project)
+    keyed = Trajectory.objects.filter(subset__name="t0", training=True, key_labels__isnull=False)
+    for number in range(many):
+        subset = project.subsets.get(name=f"s{number}")
+        training.make_gold(actor=OPERATOR, project=project, trajectories=keyed.distinct(), subset=subset)
+    pilot = keyed_items(project, [(1, -1)] * many, subset="pilot")
+    training.begin_pilot(actor=OPERATOR, project=project, subset=pilot[0].subset, bound=0.6)
+    for user, values in ((cast.ann, [1, 1]), (cast.ben, [1, -1])):
+        for _ in pilot:
+            people.label_next(user, project, values)
+    training.set_tutorial(actor=OPERATOR, project=project, trajectories=keyed.distinct())
 
 
 def know_by_checksums() -> None:
@@ -289,7 +326,11 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
     if name == "training-item":
         keyed = Trajectory.objects.filter(training=True, key_labels__isnull=False)
         return ("bench", keyed.latest("step_count").pk)
-    if name == "qualifications":
+    if name in ("test", "test-detail"):
+        return ("bench", 1)
+    if name == "attempt":
+        return (ProficiencyTest.objects.earliest("pk").sittings.earliest("pk").pk,)
+    if name in ("qualifications", "member-limits"):
         return ("bench", cast.project.memberships.get(user=cast.ann).pk)
     if name == "annotator-figures":
         return ("bench", cast.ann.pk)

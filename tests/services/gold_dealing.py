@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any
 from unittest.mock import patch
 
+from annotation.core.rechecks import sampling
 from annotation.core.vocabulary import RecheckKind
 from annotation.models import Assignment, Project, Subset, Trajectory, User
 from annotation.policies import OPERATOR
@@ -13,14 +15,14 @@ from annotation.services import assign, bulk, label, projects, training
 from tests import people
 from tests.people import Cast
 
-KEY = [1, -1]
-"""The key of every gold item's two steps."""
+KEY = (1, -1)
+"""The key of the two steps of gold: right, and wrong."""
 
 
-def keyed_records(queries: Iterable[int], **changes: Any) -> list[dict[str, Any]]:
-    """Records that bring their key: right, wrong, and wrong as a whole."""
-    key = {"step_labels": {"2": KEY[0], "4": KEY[1]}, "final_label": KEY[1]}
-    return [people.make_record(query, **key, **changes) for query in queries]
+def keyed_records(queries: Iterable[int], key: Sequence[int] = KEY, **changes: Any) -> list[dict[str, Any]]:
+    """Records that bring their key; the outcome's is that of the last step."""
+    brought = {"step_labels": {"2": key[0], "4": key[1]}, "final_label": key[1]}
+    return [people.make_record(query, **brought, **changes) for query in queries]
 
 
 def keyed(
@@ -40,14 +42,16 @@ def import_queue(project: Project, records: int, *, subset: str = "tiny", first:
     people.import_records(project, made, subset=subset)
 
 
-def golden(cast: Cast, *, records: int = 30, gold: int = 10, percent: int = 30) -> list[Trajectory]:
+def golden(
+    cast: Cast, *, records: int = 30, gold: int = 10, percent: int = 30, key: Sequence[int] = KEY
+) -> list[Trajectory]:
     """A queue of so many trajectories, with gold among what is claimed of it; the gold. Between the ids of
     the queue there is more room than in the product, where gold is fewer; numbers of records of gold stand
     between those of the queue."""
     with patch.object(bulk, "SPARE", 1):
         import_queue(cast.project, records)
     odd = range(101, 101 + 2 * records, 2)
-    items = keyed(cast.project, keyed_records(odd[at * records // gold] for at in range(gold)))
+    items = keyed(cast.project, keyed_records((odd[at * records // gold] for at in range(gold)), key))
     subset = Subset.objects.get(project=cast.project, name="tiny")
     made = training.make_gold(actor=cast.admin, project=cast.project, trajectories=items, subset=subset)
     assert not made.refused
@@ -60,6 +64,16 @@ def gold_is_dealt(project: Project, percent: int) -> None:
     projects.update_project(actor=OPERATOR, project=project, values={"gold_percent": percent})
     Project.objects.filter(pk=project.pk).update(recheck_seed=11)
     project.refresh_from_db()
+
+
+def deal_next(user: int, project: Project, last: int, *, gold: bool) -> None:
+    """Let the next claim of somebody (pk), whose newest assignment has the pk `last`, bring gold, or none:
+    the project gets the first seed that draws so."""
+    share = project.gold_percent / sampling.PERCENT
+    draws = ((sampling.fraction(seed, "gold", user, last) < share, seed) for seed in count())
+    Project.objects.filter(pk=project.pk).update(
+        recheck_seed=next(seed for one, seed in draws if one == gold)
+    )
 
 
 def is_gold(assignment: Assignment) -> bool:

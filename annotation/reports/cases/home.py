@@ -138,25 +138,32 @@ def _memberships(user: User, projects: Iterable[Project], closed: Closed) -> Que
     return rows.annotate(has_work=Exists(free) | Exists(kept) | Exists(rechecks))
 
 
-def can_claim(user: User, project: Project) -> bool:
-    """Whether something in a project is free for this person to label. At most six queries."""
-    return before_queue(user, project)[0]
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The queue of a project for one annotator: `can_claim`, whether something is free for them to label,
+    `next`, what stands before it, and `paused`, whether they are given nothing new."""
+
+    can_claim: bool = False
+    next: NextTurn | None = None
+    paused: bool = False
+
+    @property
+    def has_nothing(self) -> bool:
+        """Whether nothing is left for them, and nothing stands before it."""
+        return not (self.can_claim or self.next or self.paused)
 
 
-def before_queue(user: User, project: Project) -> tuple[bool, NextTurn | None]:
-    """Whether something in a project is free for this person to label, and what stands before its queue. At
-    most six queries."""
+def queue_for(user: User, project: Project) -> Queue:
+    """A project's queue for this person. At most six queries."""
     closed = closed_subsets(user, [project.pk])
     row = _memberships(user, [project], closed).first()
-    if row is None or not row.is_annotator or row.paused_at is not None:
-        return False, None
+    if row is None or not row.is_annotator:
+        return Queue()
+    if row.paused_at is not None:
+        return Queue(paused=True)
     turn = next_turns(user, [row], closed).get(project.pk)
-    return bool(getattr(row, "has_work", False)) or (turn is not None and turn.kind != "open"), turn
-
-
-def is_paused(user: User, project: Project) -> bool:
-    """Whether a person is given nothing new in a project. One query."""
-    return Membership.objects.filter(user=user, project=project, paused_at__isnull=False).exists()
+    has_work = bool(getattr(row, "has_work", False))
+    return Queue(has_work or (turn is not None and turn.kind != "open"), turn)
 
 
 def _own_work(user: User, cards: dict[int, ProjectWork]) -> None:

@@ -96,17 +96,20 @@ class GoldInSubset:
 
 
 def gold_in_subsets(*, actor: Actor, project: Project) -> list[GoldInSubset]:
-    """The subsets with gold, by name. For admins. Two queries, one more for each subset, and that of the
-    permission."""
+    """The subsets with gold, by name. For admins. Two queries and that of the permission."""
     require(actor, "training.view", project)
     items: dict[tuple[int, str], list[tuple[str, int]]] = defaultdict(list)
     columns = ("subset", "subset__name", "record_id", "free_slots")
     for subset, name, record, places in gold_items(project).order_by("record_id").values_list(*columns):
         items[subset, name].append((record, places))
+    live = Trajectory.objects.filter(subset__in=[subset for subset, _name in items], live=True).order_by()
+    named = defaultdict(list)
+    for subset, record in live.values_list("subset", "record_id"):
+        named[subset].append(record)
     found = []
     for (subset, name), rows in sorted(items.items(), key=lambda item: item[0][1]):
-        live = Trajectory.objects.filter(subset=subset, live=True).order_by()
-        beside = list(live.values_list("record_id", flat=True))
         dealt = [record for record, places in rows if places]
-        found.append(GoldInSubset(name, len(dealt), len(rows) - len(dealt), tuple(unlike(dealt, beside))))
+        found.append(
+            GoldInSubset(name, len(dealt), len(rows) - len(dealt), tuple(unlike(dealt, named[subset])))
+        )
     return found

@@ -99,7 +99,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     if Role.ANNOTATOR in opened.roles:
         context |= {
             "own": own_work(user, [project.pk])[project.pk],
-            "can_claim": home.can_claim(user, project),
+            "queue": home.queue_for(user, project),
             "claim_key": secrets.token_urlsafe(12),
             "crowd": own_progress(user, project),
         }

@@ -121,7 +121,7 @@ def _columns(request: HttpRequest, tab: str) -> list[Column]:
 
 
 def _list(
-    opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork, tab: str, *, can_claim: bool
+    opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork, tab: str, queue: home.Queue
 ) -> ListPage:
     columns = _columns(opened.request, tab)
     subsets = own.order_by("trajectory__subset__name").values_list("trajectory__subset__name", flat=True)
@@ -136,7 +136,7 @@ def _list(
 
     closed = _closed(opened, own, mine) if tab == "submitted" else ""
     empty = Empty(_("Nothing submitted lately"), closed) if closed else EMPTY[tab]
-    if tab == "open" and not can_claim:
+    if tab == "open" and queue.has_nothing:
         empty = Empty(empty.title, _("Nothing is left for you to label at the moment."))
     return ListPage(
         opened.request,
@@ -178,15 +178,13 @@ def work(request: HttpRequest, slug: str) -> HttpResponseBase:
     tab = asked if asked in TABS else "open"
     mine = own_work(user, [project.pk])[project.pk]
     everything = policies.visible(user, Assignment.stored.filter(project=project, annotator=user))
-    can_claim, next_turn = home.before_queue(user, project)
+    queue = home.queue_for(user, project)
     return show(
         opened,
         "work",
-        _list(opened, not_closed(project, everything), mine, tab, can_claim=can_claim),
+        _list(opened, not_closed(project, everything), mine, tab, queue),
         "work/my_work.html",
-        can_claim=can_claim,
-        next=next_turn,
-        paused=home.is_paused(user, project),
+        queue=queue,
         own=mine,
         again=list(look_again.waiting(actor=user, project=project)[:SHOWN_AT_ONCE]),
         open_count=mine.open,

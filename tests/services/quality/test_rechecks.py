@@ -127,7 +127,7 @@ def test_a_reading_goes_to_nobody_whose_role_tells_what_is_resolved(
 
     with pytest.raises(Conflict):
         people.claim(third.cleo, third.project)
-    assert not home.can_claim(third.cleo, third.project)
+    assert not home.queue_for(third.cleo, third.project).can_claim
     rechecks.sweep(now=timezone.now() + timedelta(hours=2))
     assert asked() == []
 
@@ -206,13 +206,13 @@ def test_rechecks_come_between_others_and_not_in_a_row(third: Cast) -> None:
 
 
 def test_rechecks_are_given_when_nothing_else_is_left_and_told_of_before(third: Cast) -> None:
-    assert not home.can_claim(third.cleo, third.project)
+    assert not home.queue_for(third.cleo, third.project).can_claim
     resolved(third, 2)
 
-    assert home.can_claim(third.cleo, third.project)
+    assert home.queue_for(third.cleo, third.project).can_claim
     for _ in range(2):
         relabel(third.cleo, third.project)
-    assert not home.can_claim(third.cleo, third.project)
+    assert not home.queue_for(third.cleo, third.project).can_claim
 
 
 def test_a_recheck_counts_for_the_claim_limit(third: Cast) -> None:
@@ -346,7 +346,7 @@ def test_a_reader_is_not_given_the_same_trajectory_as_one_of_the_n(
         assign.claim_next(actor=third.cleo, project=third.project)
 
     assert nothing.value.code == "nothing_left"
-    assert not home.can_claim(third.cleo, third.project)
+    assert not home.queue_for(third.cleo, third.project).can_claim
     assert list(Assignment.stored.filter(annotator=third.cleo)) == [again]
 
 
