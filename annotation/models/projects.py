@@ -390,7 +390,7 @@ class Subset(Versioned, models.Model):
     (core.rechecks.sampling.position).
     """
 
-    EDITED = ("suspend_on_user_turn", "turn", "required_test")
+    EDITED = ("suspend_on_user_turn", "turn")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subsets")
     name = models.SlugField(_("name"), max_length=64)
