@@ -241,6 +241,10 @@ class OneFeedback(Output):
     reason = serializers.CharField(help_text="A code of the label scheme that says why; empty: none.")
     note = StoredText(help_text="Why, in Markdown.")
     topic = serializers.CharField(help_text="The section of the default guidelines that it is about.")
+    cases = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The rows of its table that say the same as the reason, in every language.",
+    )
 
 
 class FeedbackGiven(Output):

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from annotation.core.guidelines import default_guideline, headings
-from annotation.core.vocabulary import REASON_CODES_BY_CODE
+from annotation.core.guidelines import REASONS, cases, default_guideline, headings
+from annotation.core.kinds import DECISIONS, STEPS, ProjectKind
+from annotation.core.vocabulary import REASON_CODES, REASON_CODES_BY_CODE
 from tests.label_scheme_cases import CASES, RULES, Case
 
 WRITTEN = {"+1": 1, "0": 0, "−1": -1}
@@ -34,6 +35,21 @@ def test_guideline_decides_the_case_in_one_row(case: Case, language: str) -> Non
 @pytest.mark.parametrize("case", [case for case in CASES if case.reason], ids=lambda case: case.name)
 def test_reason_of_the_case_is_one_for_its_label(case: Case) -> None:
     assert REASON_CODES_BY_CODE[case.reason].value == case.label
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.reason], ids=lambda case: case.name)
+def test_reason_of_the_case_leads_to_its_row_in_both_languages(case: Case) -> None:
+    found = cases(STEPS, case.reason)
+    assert any(case.english in row for row in found) and any(case.chinese in row for row in found)
+
+
+@pytest.mark.parametrize("kind", [STEPS, DECISIONS], ids=lambda kind: kind.name)
+def test_reasons_lead_to_rows_of_their_own_label(kind: ProjectKind) -> None:
+    for reason in REASON_CODES:
+        for row in cases(kind, reason.code):
+            written = [f"| {row} | {sign} |" for sign, value in WRITTEN.items() if value == reason.value]
+            assert any(written[0] in default_guideline(language, kind) for language in ("en", "zh-hans"))
+    assert {code for codes in REASONS[STEPS.name] for code in codes.split()} == set(REASON_CODES_BY_CODE)
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -10,11 +10,29 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from annotation.core.kinds import STEPS, ProjectKind
+from annotation.core.kinds import DECISIONS, STEPS, ProjectKind
 
 TOPICS: Final = ("labels", "cases", "examples", "judging", "propagation", "outcome", "notes")
 """The subjects of the sections of the default guidelines of steps, in their order, in every language; those
 of other kinds have some of them, under the same headings."""
+REASONS: Final = {
+    STEPS.name: (
+        *("as_asked", "as_asked", "correct_progress", "sound_exploration", "cross_check", "recovery"),
+        *("needed_clarification", "honest_limit", "as_asked", "correct_answer"),
+        *("exploratory", "failed_correction", "external_failure", "no_effect", "redundant", ""),
+        *("repeated_ineffective", "repeated_ineffective", "superficial_correction", "factual_error"),
+        *("misread_tool_output", "wrong_tool wrong_arguments", "fabrication", "policy_violation"),
+        *("misread_task", "premature_stop", "unsafe_change", "builds_on_error"),
+    ),
+    DECISIONS.name: (
+        *("correct_progress", "as_asked", "needed_clarification", "honest_limit", "correct_answer"),
+        *("recovery", "correct_progress", "redundant", "", ""),
+        *("wrong_tool wrong_arguments", "wrong_tool", "wrong_tool", "repeated_ineffective"),
+        *("misread_tool_output", "fabrication", "policy_violation", "unsafe_change"),
+    ),
+}
+"""For each row of a kind's table of cases, the codes of the reasons (core.vocabulary) that say the same."""
+CASE: Final = re.compile(r"^\| ([^|]+) \| (?:\+1|0|−1) \|$", re.MULTILINE)
 FOLDER: Final = Path(__file__).parent
 ENGLISH: Final = "en"
 CHINESE: Final = "zh_Hans"
@@ -32,6 +50,18 @@ def headings() -> dict[str, list[str]]:
     such a heading keeps the topic."""
     sections = [re.findall(r"^## (.+)$", _text(STEPS, name), re.MULTILINE) for name in (ENGLISH, CHINESE)]
     return {topic: list(names) for topic, *names in zip(TOPICS, *sections, strict=True)}
+
+
+@cache
+def cases(kind: ProjectKind, reason: str) -> tuple[str, ...]:
+    """What the rows of the table of cases say that a reason is about, in each language; none for a reason
+    that no row is about. A project that rewrites its guidelines and keeps such a row keeps the case."""
+    return tuple(
+        words
+        for language in (ENGLISH, CHINESE)
+        for words, reasons in zip(CASE.findall(_text(kind, language)), REASONS[kind.name], strict=True)
+        if reason in reasons.split()
+    )
 
 
 @cache

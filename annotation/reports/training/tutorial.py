@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
+from annotation.core import guidelines
 from annotation.core.errors import NotFound
 from annotation.core.i18n import translatable
+from annotation.core.kinds import ProjectKind
 from annotation.core.vocabulary import RecheckKind, RecheckState
 from annotation.models import (
     Assignment,
@@ -36,13 +38,15 @@ FEEDBACK = "feedback"
 class Feedback:
     """One step (`message_index`), or the outcome (None): the `first` label that feedback was given on, the
     key's `key`, and why it says so. `reason` is a code of the label scheme, "" for none; `note` is
-    Markdown."""
+    Markdown; `cases` are the rows of the default guidelines that say the same as the reason, in every
+    language."""
 
     message_index: int | None
     first: int | None
     key: int
     reason: str
     note: str
+    cases: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:
@@ -111,14 +115,17 @@ def feedback_given(*, actor: User, assignment: Assignment) -> list[Feedback]:
 
 def feedback_on(assignment: Assignment, given: dict[int | None, int | None]) -> list[Feedback]:
     """Feedback on steps (by pk; None: the outcome) with the labels that they had, in their order."""
-    key = key_of(assignment.trajectory)
+    key, kind = key_of(assignment.trajectory), assignment.project.of_kind
     steps = Step.objects.filter(trajectory=assignment.trajectory_id).order_by("message_index")
     order = [*steps.values_list("pk", "message_index"), (None, None)]
-    return [_feedback(index, given[pk], key[index]) for pk, index in order if pk in given and index in key]
+    return [
+        _feedback(index, given[pk], key[index], kind) for pk, index in order if pk in given and index in key
+    ]
 
 
-def _feedback(index: int | None, first: int | None, label: KeyLabel) -> Feedback:
-    return Feedback(index, first, label.value, label.reason, label.note)
+def _feedback(index: int | None, first: int | None, label: KeyLabel, kind: ProjectKind) -> Feedback:
+    cases = guidelines.cases(kind, label.reason)
+    return Feedback(index, first, label.value, label.reason, label.note, cases)
 
 
 def stored_labels(assignment: Assignment) -> dict[int | None, tuple[int, int]]:

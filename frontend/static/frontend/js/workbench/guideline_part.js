@@ -14,9 +14,10 @@ const MEANT = "is-meant";
 const dialog = document.getElementById("guidelines");
 
 /**
- * Open the dialog, unless it is open, at what concerns the focused step, or at what is meant.
+ * Open the dialog, unless it is open, at what concerns the focused step, or at what is meant: `cases` are rows of the
+ * table of cases, by what they say.
  * @param {State} state
- * @param {{topic: string, value: import("./state/labels.js").Value} | null} [meant]
+ * @param {{topic: string, value: import("./state/labels.js").Value, cases: string[]} | null} [meant]
  */
 export function openGuidelines(state, meant = null) {
   if (!(dialog instanceof HTMLDialogElement)) return;
@@ -28,10 +29,11 @@ export function openGuidelines(state, meant = null) {
   if (!heading) return;
   const part = boxed(heading);
   const value = meant?.value ?? labelAt(state, focused(state)).value;
-  if (topic === "cases" && value !== null) markCases(part, signOf(value));
-  heading.tabIndex = -1;
-  heading.focus({ preventScroll: true });
-  heading.scrollIntoView({ block: "start" });
+  const row = topic === "cases" && value !== null ? markCases(part, signOf(value), meant?.cases ?? []) : null;
+  const target = row ?? heading;
+  target.tabIndex = -1;
+  target.focus({ preventScroll: true });
+  target.scrollIntoView({ block: row ? "center" : "start" });
 }
 
 /** @param {HTMLElement} within @param {string} topic @returns {HTMLElement | undefined} */
@@ -55,9 +57,19 @@ function boxed(heading) {
   return box;
 }
 
-/** @param {Element} element @param {string} sign  the label that the step has */
-function markCases(element, sign) {
-  for (const row of element.querySelectorAll("tr")) {
-    if (row.lastElementChild?.textContent?.trim() === sign) row.classList.add(MEANT);
-  }
+/**
+ * Mark the rows of these cases; without one, all of the label that the step has.
+ * @param {Element} element
+ * @param {string} sign  that label
+ * @param {string[]} cases
+ * @returns {HTMLElement | undefined} the first row, where the cases are known
+ */
+function markCases(element, sign, cases) {
+  const rows = [...element.querySelectorAll("tr")];
+  /** @param {Element | null} cell */
+  const said = (cell) => cell?.textContent?.trim() ?? "";
+  const known = rows.filter((row) => cases.includes(said(row.firstElementChild)));
+  const meant = known.length ? known : rows.filter((row) => said(row.lastElementChild) === sign);
+  for (const row of meant) row.classList.add(MEANT);
+  return known[0];
 }

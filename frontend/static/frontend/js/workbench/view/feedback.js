@@ -13,7 +13,7 @@ import { kindOf, signOf } from "./step_text.js";
 /** @typedef {import("../state/labels.js").Value} Value */
 /**
  * @typedef {{message_index: number | null, first: Value, key: Value, right: boolean, reason: string, note: string,
- *   topic: string}} Feedback
+ *   topic: string, cases: string[]}} Feedback
  */
 
 /**
@@ -78,7 +78,7 @@ export function makeFeedback({ store, view, navigation, reasons, url }) {
     if (!one.right) verdict.prepend(el("span", { class: `mark mark--${kindOf(one.key)}` }, shape, sign), " ");
     const reason = reasons.find(({ code }) => code === one.reason)?.title ?? "";
     const part = el("button", { type: "button", class: "link-button" }, words("feedback_part"));
-    part.addEventListener("click", () => openGuidelines(store.get(), { topic: one.topic, value: one.key }));
+    part.addEventListener("click", () => openGuidelines(store.get(), { ...one, value: one.key }));
     const shown = [reason, one.note]
       .filter(Boolean)
       .map((text) => el("p", { class: "feedback__why", dir: "auto" }, text));
