@@ -1,4 +1,5 @@
-"""axe-core finds nothing on any template, opened in the demo by the person it is for; nor is any too wide.
+"""axe-core finds nothing on any template, opened in the demo by the person it is for, or on what the demo has
+nothing of in a project of its own; nor is any too wide.
 
 The open workbench has a test of its own: tests/browser/test_workbench_axe.py.
 """
@@ -9,14 +10,18 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import NARROW, WHEN_NARROW, WIDE, violations
 from tests.browser.selects import cut_choices
 from tests.browser.server import Site
 from tests.browser.visitors import sign_in
+from tests.browser.workbench import home
 from tests.chromium import Visitor
+from tests.frontend import every_page
 from tests.importers.golden import GOLDEN
+from tests.people import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -206,4 +211,30 @@ def test_axe_finds_nothing(
     walk: Callable[[Visitor, Site], Iterator[list[str]]], server: Site, guest: Callable[..., Visitor]
 ) -> None:
     found = [line for lines in walk(guest(), server) for line in lines]
+    assert found == [], "\n".join(found)
+
+
+# of training and a crowd the demo has nothing
+WITH_PEOPLE = (
+    *("training", "training items", "training item", "tutorial", "tests", "new test", "test", "attempt"),
+    *("gold", "pilot", "limits", "crowd links", "crowd link", "board", "hours", "own test", "own attempt"),
+    *("own hours",),
+)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_axe_finds_nothing_on_pages_of_training_hours_and_a_crowd(
+    cast: Cast, open_as: Callable[..., Page]
+) -> None:
+    every_page.bring(cast.project, 0)
+    every_page.train(cast, 0)
+    every_page.examine(cast, 1)
+    every_page.teach(cast, 1)
+    every_page.hire(cast.project, 1)
+    found, pages = [], {who: open_as(who, "/") for who in ("admin", "ann")}
+    for title in WITH_PEOPLE:
+        who, name, _queries = every_page.PAGES[title]
+        address = reverse(f"frontend:{name}", args=every_page.arguments(title, cast))
+        pages[who].goto(home(pages[who]) + address)
+        found += look(pages[who])
     assert found == [], "\n".join(found)

@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, Response, expect
 
-from annotation.models import Project, User
+from annotation.core.guidelines import default_guideline
+from annotation.models import KeyLabel, Project, User
 from annotation.models import TestAttempt as Attempt
 from annotation.policies import OPERATOR
 from annotation.services import proficiency, projects, training
@@ -37,7 +38,9 @@ def set_up(cast: Cast) -> str:
     """A tutorial, a test before the queue, gold in the queue; the link of an invitation."""
     (gold,) = golden(cast, records=6, gold=1, percent=0, key=(-1, -1))
     Project.objects.filter(pk=cast.project.pk).update(gold_bound=HIGHEST_BOUND)
+    projects.write_guidelines(actor=cast.admin, project=cast.project, text=default_guideline("en"))
     make_tutorial(cast.project)
+    KeyLabel.objects.filter(value=-1).update(reason="misread_tool_output")
     exam = keyed_items(cast.project, [(1,), (-1,)] * (ITEMS // 2), subset="exam")
     test = proficiency.make_test(
         actor=OPERATOR, project=cast.project, trajectories=exam, agreement=0.9, wait_hours=24, attempts=2
@@ -84,7 +87,10 @@ def be_taught(page: Page) -> None:
     expect(page.locator('#m4 [data-role="feedback"]')).to_contain_text("You said +1; the key says −1.")
     expect(page.locator('[data-outcome] [data-role="feedback"]')).to_be_visible()
     page.locator("#m4").get_by_role("button", name="Read this in the guidelines").click()
-    expect(page.locator("dialog#guidelines")).to_be_visible()
+    case = page.locator("dialog#guidelines tr.is-meant")
+    expect(case).to_contain_text("It misreads or ignores a tool result")
+    expect(case).to_be_in_viewport()
+    expect(case).to_be_focused()
     page.keyboard.press("Escape")
     fits_the_window(page)
     turn_page(page)
@@ -188,9 +194,10 @@ def test_newcomer_is_taught_tested_watched_paused_and_resumed(
     assert training.sweep(now=timezone.now() + timedelta(days=2)) == 1
     submit(page)
     expect(page.get_by_role("main")).to_contain_text(PAUSED)
-    for path in ("/", f"/p/{cast.project.slug}/"):
+    for path in ("/", f"/p/{cast.project.slug}/", f"/p/{cast.project.slug}/work/"):
         visitor.go(path)
         expect(page.get_by_role("main")).to_contain_text(PAUSED)
+        expect(page.get_by_role("main")).not_to_contain_text("Nothing is left")
         expect(page.get_by_role("button", name="Label")).to_have_count(0)
 
     admin = open_as("admin", "/notices/")

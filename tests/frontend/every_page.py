@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import count
 from typing import Any
+from unittest.mock import patch
 
 from annotation.core.jsonio.canonical import sha256_hex
 from annotation.core.vocabulary import ImportState, TrajectoryState
@@ -33,7 +34,7 @@ from annotation.models import (
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
-from annotation.services import correct, evaluate, label, proficiency, projects, remarks, tags, training
+from annotation.services import bulk, correct, evaluate, label, proficiency, projects, remarks, tags, training
 from tests import people
 from tests.fixtures.judges import make_judge, start
 from tests.services.keyed import keyed_items
@@ -42,14 +43,14 @@ from tests.services.publishing import freeze, publish
 
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
 PAGES = {
-    "home of an annotator": ("ann", "home", 17),
+    "home of an annotator": ("ann", "home", 19),
     "home of an adjudicator": ("judith", "home", 16),
     "home of an admin": ("admin", "home", 16),
     "projects": ("ann", "projects", 6),
     "people": ("root", "people", 5),
     "notices": ("judith", "notices", 6),
     "profile": ("ann", "profile", 4),
-    "overview for an annotator": ("ann", "project", 11),
+    "overview for an annotator": ("ann", "project", 13),
     "overview for an adjudicator": ("judith", "project", 6),
     "overview for an admin": ("admin", "project", 21),
     "settings": ("admin", "project-settings", 12),
@@ -63,22 +64,22 @@ PAGES = {
     "training": ("admin", "training", 12),
     "training items": ("admin", "training-items", 9),
     "training item": ("admin", "training-item", 11),
-    "tutorial": ("admin", "tutorial", 0),
-    "tests": ("admin", "tests", 0),
-    "new test": ("admin", "test-new", 0),
-    "test": ("admin", "test-detail", 0),
-    "own test": ("ann", "test", 0),
-    "own attempt": ("ann", "attempt", 0),
-    "attempt": ("admin", "attempt", 0),
-    "gold": ("admin", "gold", 0),
-    "pilot": ("admin", "pilot", 0),
+    "tutorial": ("admin", "tutorial", 7),
+    "tests": ("admin", "tests", 9),
+    "new test": ("admin", "test-new", 17),
+    "test": ("admin", "test-detail", 15),
+    "own test": ("ann", "test", 9),
+    "own attempt": ("ann", "attempt", 11),
+    "attempt": ("admin", "attempt", 12),
+    "gold": ("admin", "gold", 13),
+    "pilot": ("admin", "pilot", 11),
     "qualifications": ("admin", "qualifications", 6),
-    "limits": ("admin", "member-limits", 0),
+    "limits": ("admin", "member-limits", 9),
     "remarks": ("admin", "remarks", 8),
     "corrections": ("admin", "corrections", 12),
     "correction": ("admin", "correction", 13),
     "search": ("admin", "search", 33),
-    "audit log": ("admin", "audit", 20),
+    "audit log": ("admin", "audit", 17),
     "imports": ("admin", "imports", 8),
     "imports of labels": ("admin", "label-imports", 9),
     "import": ("admin", "import-detail", 7),
@@ -88,7 +89,7 @@ PAGES = {
     "tags": ("admin", "tags", 6),
     "trajectory": ("admin", "trajectory", 28),
     "history": ("admin", "history", 32),
-    "my work": ("ann", "work", 16),
+    "my work": ("ann", "work", 17),
     "judges": ("admin", "judges", 12),
     "judge": ("admin", "judge", 16),
     "workshop": ("admin", "judge-workshop", 9),
@@ -125,7 +126,7 @@ PAGES = {
 EVALUATION = ("release-best-of-n", "release-benchmark")
 
 
-def _crowd(project: Project, many: int) -> None:
+def hire(project: Project, many: int) -> None:
     """Links for people of a crowd, and places of the first one."""
     asked = {"places": 9, "minutes": 5, "trajectories": 1, "completed_code": "A1", "screened_code": "B2"}
     for number in range(many):
@@ -154,13 +155,19 @@ def _webhooks(project: Project, many: int) -> None:
         )
 
 
+def bring(project: Project, number: int) -> None:
+    """A subset to be labelled, with room for gold among so few."""
+    with patch.object(bulk, "SPARE", 1):
+        people.import_records(project, people.make_records(4, steps=2 + number), subset=f"s{number}")
+
+
 def fill(cast: people.Cast, many: int) -> None:
     """`many` of everything a list can show."""
     project = cast.project
-    _crowd(project, many)
+    hire(project, many)
     _webhooks(project, many)
     for number in range(many):
-        people.import_records(project, people.make_records(4, steps=2 + number), subset=f"s{number}")
+        bring(project, number)
         projects.invite(actor=cast.admin, project=project, is_annotator=True)
         projects.write_guidelines(actor=cast.admin, project=project, text=f"Version {number}")
         guest = people.make_user(f"guest{number}")
@@ -169,6 +176,7 @@ def fill(cast: people.Cast, many: int) -> None:
         for user in (cast.ann, cast.judith, cast.admin):
             people.make_member(other, user, "annotator", "adjudicator", "admin")
         train(cast, number)
+    examine(cast, many)
     people.make_unanimous(cast, many)
     people.make_disputed(cast, 2 * many)
     disputed = Trajectory.objects.filter(project=project, state=TrajectoryState.DISPUTED).order_by(
@@ -187,6 +195,7 @@ def fill(cast: people.Cast, many: int) -> None:
         first = Trajectory.objects.filter(project=project)[: 2 * many]
         tags.tag(actor=cast.admin, project=project, trajectories=first, name=f"疑难{number}")
     judge(cast, many)
+    teach(cast, many)
     know_by_checksums()
     for number in range(many):
         publish(freeze(project, f"1.{number}"), shows_leaderboard=True)
@@ -205,7 +214,6 @@ def fill(cast: people.Cast, many: int) -> None:
         row = correct.take(actor=cast.admin, project=project)
         said = correct.Draft("action", "written", text="这样才对。")
         correct.save_correction(actor=cast.admin, correction=row, draft=said, version=0)
-    teach(cast, many)
     for row in Judge.objects.filter(project=project):
         evaluate.score_judge(actor=OPERATOR, release=Release.objects.get(version="1.0"), judge=row)
 
@@ -219,28 +227,41 @@ def train(cast: people.Cast, number: int) -> None:
     people.import_records(cast.project, records, subset=subset.name)
 
 
-def teach(cast: people.Cast, many: int) -> None:
-    """Tests that ann has failed, a pilot that she and ben have labelled, gold, and a tutorial."""
+def examine(cast: people.Cast, many: int) -> None:
+    """Tests that ann has failed, and gold."""
     project = cast.project
     for number in range(many):
         items = keyed_items(project, [(1, -1)] * (10 + many), subset=f"e{number}")
         test = proficiency.make_test(
             actor=OPERATOR, project=project, trajectories=items, agreement=0.9, wait_hours=0
         )
-        proficiency.require_test(actor=OPERATOR, subset=project.subsets.create(name=f"o{number}"), test=test)
+        opened = projects.ensure_subset(actor=OPERATOR, project=project, name=f"o{number}")
+        proficiency.require_test(actor=OPERATOR, subset=opened, test=test)
         proficiency.begin_attempt(actor=cast.ann, test=test)
         for _ in items:
             people.label_next(cast.ann, project)
-    keyed = Trajectory.objects.filter(subset__name="t0", training=True, key_labels__isnull=False)
-    for number in range(many):
         subset = project.subsets.get(name=f"s{number}")
-        training.make_gold(actor=OPERATOR, project=project, trajectories=keyed.distinct(), subset=subset)
-    pilot = keyed_items(project, [(1, -1)] * many, subset="pilot")
+        mixed = training.make_gold(
+            actor=OPERATOR, project=project, trajectories=_lessons(project), subset=subset
+        )
+        assert mixed.done
+
+
+def teach(cast: people.Cast, many: int) -> None:
+    """A tutorial, and a pilot in which ann and ben differ: no more is given to anybody from here on."""
+    project = cast.project
+    pilot = keyed_items(project, [(1, -1)] * many, subset="p0")
     training.begin_pilot(actor=OPERATOR, project=project, subset=pilot[0].subset, bound=0.6)
     for user, values in ((cast.ann, [1, 1]), (cast.ben, [1, -1])):
         for _ in pilot:
             people.label_next(user, project, values)
-    training.set_tutorial(actor=OPERATOR, project=project, trajectories=keyed.distinct())
+    training.set_tutorial(actor=OPERATOR, project=project, trajectories=_lessons(project))
+
+
+def _lessons(project: Project) -> list[Trajectory]:
+    """The trajectories with a key of all `train` has made."""
+    keyed = Trajectory.objects.filter(project=project, subset__name__startswith="t", training=True)
+    return list(keyed.filter(key_labels__isnull=False, copy_of=None).distinct())
 
 
 def know_by_checksums() -> None:
@@ -322,7 +343,7 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
     if name == "crowd-link":
         return ("bench", cast.project.crowd_links.earliest("pk").pk)
     if name == "training-items":
-        return ("bench", Subset.objects.filter(training=True).latest("pk").pk)
+        return ("bench", Subset.objects.get(name="t0").pk)
     if name == "training-item":
         keyed = Trajectory.objects.filter(training=True, key_labels__isnull=False)
         return ("bench", keyed.latest("step_count").pk)

@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import policies
@@ -113,7 +114,7 @@ def places(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
             cell=lambda row: cells.badge(state_name(row.state), badge_kind(row.state)),
             sort="state",
         ),
-        Column("submitted", _("submitted"), "done", look="number", sort="-done"),
+        Column("submitted", pgettext("how many", "Submitted"), "done", look="number", sort="-done"),
         Column(
             "hours",
             _("Active hours"),

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import policies
@@ -27,6 +27,7 @@ from annotation.services import training
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.figure_cells import figure_text, measure_cell
 from frontend.pages.shared.list_page import Empty, ListPage, act, show
+from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, Table, at, cells
 
 VERB = "training.view"
@@ -35,7 +36,8 @@ CHANGE = "training.change"
 
 def _measure(row: report.AnnotatorGold) -> Measure:
     found = row.accuracy
-    return Measure(found.value, found.trajectories, "", Interval(found.low, found.high))
+    known = found.value is not None
+    return Measure(found.value, found.trajectories, "", Interval(found.low, found.high) if known else None)
 
 
 def _columns(opened: ProjectPage) -> list[Column]:
@@ -62,7 +64,7 @@ def _columns(opened: ProjectPage) -> list[Column]:
             "main",
         ),
         Column("given", _("Gold given"), look="number"),
-        Column("submitted", _("Submitted"), look="number"),
+        Column("submitted", pgettext("how many", "Submitted"), look="number"),
         Column("counted", _("Counted"), "accuracy.trajectories", look="number"),
         Column(
             "accuracy",
@@ -88,7 +90,9 @@ def _items(opened: ProjectPage, found: list[report.GoldInSubset]) -> Table:
             "%(n)s are not named like the others, which tells them: %(first)s",
             len(row.unlike),
         )
-        return cells.badge(said % {"n": len(row.unlike), "first": row.unlike[0]}, "badge--warn")
+        return cells.badge(
+            said % {"n": len(row.unlike), "first": short_identity(row.unlike[0])}, "badge--warn"
+        )
 
     def out(row: report.GoldInSubset) -> str:
         address = at("gold-end", opened.project.slug)

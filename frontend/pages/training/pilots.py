@@ -19,6 +19,7 @@ from frontend.pages.shared.common import open_project
 from frontend.pages.shared.errors import status_of
 from frontend.pages.shared.figure_cells import figure_text, measure_cell
 from frontend.pages.shared.list_page import Empty, ListPage, show
+from frontend.rendering.identity import short_identity
 from frontend.rendering.tables import Column, Table, at, cells
 
 VERB = "training.view"
@@ -66,7 +67,7 @@ def pilot(request: HttpRequest, slug: str) -> HttpResponseBase:
             "record_id",
             _("Trajectory"),
             cell=lambda row: cells.link(
-                row.trajectory.record_id,
+                short_identity(row.trajectory.record_id),
                 f"{at('training-item', slug, row.trajectory.pk)}#m{row.message_index}",
                 "break",
             ),
