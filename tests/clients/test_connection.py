@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import stat
 import sys
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ import pytest
 import tristep
 from tests.servers import ROOT
 from tristep import Client, connection, credentials
+from tristep.commands import parser
 
 Answers = Callable[[httpx.Request], httpx.Response]
 PACKAGE = ROOT / "clients" / "python" / "tristep"
@@ -276,3 +278,21 @@ def test_client_imports_httpx_and_nothing_of_the_product() -> None:
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 found.add(str(node.module).partition(".")[0])
     assert "httpx" in found and found <= allowed
+
+
+def test_documents_name_commands_and_options_that_exist() -> None:
+    (commands,) = parser()._subparsers._group_actions
+    known = {name: set(one._option_string_actions) for name, one in commands.choices.items()}
+    places = ("README.md", "docs/client.md", "docs/skills/tristep/SKILL.md", "clients/python/README.md")
+    pages = [ROOT / name for name in (*places, "frontend/templates/frontend/llms.txt")]
+    # up to the end of the code, of the cell of a table, or to a comment
+    calls = [
+        (call[1], re.findall(r"--[a-z-]+", call[0]))
+        for page in pages
+        for call in re.finditer(
+            r"tristep ([a-z]+) (?:PROJECT|ADDRESS|apb|https|\{\{)[^|`#\n]*", page.read_text("utf-8")
+        )
+    ]
+    assert {name for name, _ in calls} == set(known)
+    assert [option for name, options in calls for option in options if option not in known[name]] == []
+    assert sum(len(options) for _, options in calls) > 15
