@@ -381,6 +381,14 @@ class PauseReason(StrEnum):
     ADMIN = "admin"
 
 
+class LookReason(StrEnum):
+    """Why somebody is asked to label again what they have submitted: the guidelines have changed, or they
+    submitted it since gold last showed that they label as in the key."""
+
+    GUIDELINES = "guidelines"
+    CHECK = "check"
+
+
 class RecheckState(StrEnum):
     """The state of a recheck. `waiting`: nobody is at work on it."""
 

@@ -225,7 +225,8 @@ class Recheck(models.Model):
     `annotator` is who is to be asked; null: there is nobody (yet) who has not had to do with it. `due_at`:
     not before then; `dealt_at`: since when it has been waiting for this person. The assignment that comes of
     it has no slot, and belongs to nothing that is made of the N annotators' labels. Of gold that has been
-    held against its key, `agreed` of the key's `keyed` labels were as in it.
+    held against its key, `agreed` of the key's `keyed` labels were as in it, when it was submitted at
+    `answered_at`; what becomes of them when it is looked at again changes none of these.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -251,13 +252,19 @@ class Recheck(models.Model):
     created_at = models.DateTimeField()
     keyed = models.PositiveIntegerField(null=True, blank=True)
     agreed = models.PositiveIntegerField(null=True, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("pk",)
         constraints = (
             models.CheckConstraint(
-                condition=Q(keyed__isnull=True, agreed__isnull=True)
-                | Q(kind=RecheckKind.GOLD.value, keyed__gte=1, agreed__lte=F("keyed")),
+                condition=Q(keyed__isnull=True, agreed__isnull=True, answered_at__isnull=True)
+                | Q(
+                    kind=RecheckKind.GOLD.value,
+                    keyed__gte=1,
+                    agreed__lte=F("keyed"),
+                    answered_at__isnull=False,
+                ),
                 name="recheck_marks_of_gold",
             ),
             models.UniqueConstraint(

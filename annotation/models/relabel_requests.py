@@ -1,11 +1,16 @@
-"""Submitted work that its own annotators are asked to look at again, because the guidelines changed."""
+"""Submitted work that its own annotators are asked to look at again: the guidelines have changed, or too much
+of their gold was not as in the key."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.core.vocabulary import LookReason
+
 from .labels import Assignment
 from .projects import Project
+
+LOOK_REASONS = [reason.value for reason in LookReason]
 
 
 class RelabelRequest(models.Model):
@@ -19,6 +24,7 @@ class RelabelRequest(models.Model):
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="relabel_requests")
     version = models.PositiveIntegerField()
     batch = models.UUIDField()
+    because = models.CharField(max_length=10, default=LookReason.GUIDELINES.value)
     asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )
@@ -29,6 +35,7 @@ class RelabelRequest(models.Model):
         db_table = "annotation_lookagain"
         ordering = ("pk",)
         constraints = (
+            models.CheckConstraint(condition=Q(because__in=LOOK_REASONS), name="look_again_reason_known"),
             models.UniqueConstraint(
                 fields=("assignment",), condition=Q(begun_at__isnull=True), name="look_again_waiting_once"
             ),

@@ -212,7 +212,9 @@ def _complete(trajectories: Collection[int]) -> list[Any]:
     complete = [row for row in labelling if submitted[row.pk] >= row.wanted]
     if not complete:
         return []
-    requests = RelabelRequest.objects.filter(assignment__trajectory__in=complete, begun_at__isnull=True)
+    requests = RelabelRequest.objects.filter(
+        assignment__trajectory__in=complete, assignment__recheck__isnull=True, begun_at__isnull=True
+    )
     waiting = set(requests.order_by().values_list("assignment__trajectory", flat=True))
     return [row for row in complete if row.pk not in waiting]
 

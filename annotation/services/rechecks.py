@@ -177,6 +177,7 @@ def _misdealt(now: datetime) -> list[int]:
         state=RecheckState.WAITING.value,
         dealt_at__lt=now - DEALT_ANEW,
         audited__audit__state=LabelAuditState.RUNNING,
+        audited__state=AuditedState.READING,
         trajectory__live=True,
     )
     here = Membership.objects.filter(
@@ -224,9 +225,11 @@ def take(*, recheck: int, user: User, dealt: bool = True) -> Recheck:
 def put_back(*, recheck: int, now: datetime) -> None:
     """It was given back, or expired: the next sweep asks somebody else for a reading, so that giving it back
     takes no longer. A retest waits for its annotator to take it up again, and so do gold and a reading for an
-    audit that has ended."""
+    audit that has ended or has compared it already."""
     advance(Recheck, recheck, RecheckState.CLAIMED, RecheckState.WAITING)
-    readings = Recheck.objects.filter(pk=recheck, audited__audit__state=LabelAuditState.RUNNING)
+    readings = Recheck.objects.filter(
+        pk=recheck, audited__audit__state=LabelAuditState.RUNNING, audited__state=AuditedState.READING
+    )
     readings.update(annotator=None, dealt_at=now - 2 * DEALT_ANEW)
 
 

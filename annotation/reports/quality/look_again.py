@@ -1,16 +1,20 @@
-"""Submitted work that a change of the guidelines touches, and the part of it that can be looked at again."""
+"""Submitted work that is to be looked at again, and the part of it that can be.
+
+Gold, retests and readings for audits are among it: their annotator would tell them by what is missing.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
@@ -21,6 +25,8 @@ from annotation.core.vocabulary import (
     VALUES,
     AdjudicationState,
     AssignmentState,
+    AuditedState,
+    RecheckKind,
 )
 from annotation.models import (
     Adjudication,
@@ -31,7 +37,6 @@ from annotation.models import (
     Label,
     Membership,
     Project,
-    Recheck,
     RelabelRequest,
     ReleaseRecord,
     Subset,
@@ -46,8 +51,11 @@ MESSAGE_KINDS: Final = ("call", "reply")
 MARKED: Final = ("queued", "frozen", "discussed", "seen", "away")
 """Why something cannot be queued, the first that holds: it is queued already; a release holds it; its
 dispute is being discussed or decided; its annotator has seen what others said of it, or cannot be asked."""
-LEFT_OUT: Final = (*MARKED, "blind")
-"""And where the filters ask for labels: whoever asks is labelling it, or could claim it."""
+LEFT_OUT: Final = (*MARKED, "alone", "blind")
+"""And of gold and rechecks: nothing else that their annotator submitted could be queued, which would tell of
+them. And where the filters ask for labels: whoever asks is labelling it, or could claim it."""
+SHARED: Final = ("frozen", "discussed", "seen")
+"""What keeps gold out when it keeps out what its annotator submitted before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,7 @@ class RelabelBatch:
     """A batch of requests: how many, how many of them have been begun, and when."""
 
     batch: UUID
+    because: str
     version: int
     asked_at: datetime
     queued: int
@@ -93,27 +102,36 @@ def current_version(project: Project) -> int:
     return Guideline.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
 
 
-def _submitted(project: Project) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(
-        project=project, state=AssignmentState.SUBMITTED, trajectory__live=True
+def submitted(project: Project) -> QuerySet[Assignment]:
+    """What annotators have submitted from the queue of a project, and what came between. No query."""
+    gold = Q(recheck__kind=RecheckKind.GOLD.value)
+    again = Q(recheck__isnull=True) | Q(recheck__kind__in=(RecheckKind.AUDIT, RecheckKind.RETEST))
+    return Assignment.stored.filter(
+        gold | again & Q(trajectory__live=True), project=project, state=AssignmentState.SUBMITTED
     ).order_by()
 
 
 def versions(*, actor: User, project: Project) -> list[VersionCounts]:
     """Submitted work by the version that it was labelled under, the newest first. For admins."""
     require(actor, "project.change", project)
-    rows = _submitted(project).values("guideline_version")
+    rows = submitted(project).values("guideline_version")
     counted = rows.annotate(n=Count("pk"), of=Count("trajectory", distinct=True))
     found = [VersionCounts(row["guideline_version"], row["n"], row["of"]) for row in counted]
     return sorted(found, key=lambda one: -one.number)
 
 
-def batches(*, actor: User, project: Project) -> list[RelabelBatch]:
-    """The queued batches, the newest first. For admins."""
+def batches(*, actor: User, project: Project, annotator: User | None = None) -> list[RelabelBatch]:
+    """The queued batches, the newest first; with what one annotator was asked alone. For admins."""
     require(actor, "project.change", project)
-    rows = RelabelRequest.objects.filter(project=project).order_by().values("batch", "version")
+    asked = RelabelRequest.objects.filter(project=project)
+    if annotator is not None:
+        asked = asked.filter(assignment__annotator=annotator)
+    rows = asked.order_by().values("batch", "because", "version")
     counted = rows.annotate(at=Min("asked_at"), n=Count("pk"), begun=Count("begun_at"))
-    found = [RelabelBatch(row["batch"], row["version"], row["at"], row["n"], row["begun"]) for row in counted]
+    found = [
+        RelabelBatch(row["batch"], row["because"], row["version"], row["at"], row["n"], row["begun"])
+        for row in counted
+    ]
     return sorted(found, key=lambda one: one.asked_at, reverse=True)
 
 
@@ -121,7 +139,7 @@ def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> Rel
     """Labels under older guidelines that fit `filters` (of `RELABEL_FILTERS`; "" takes all), and whether they
     can be queued. For admins. Raises Invalid for a filter that does not exist."""
     require(actor, "project.change", project)
-    rows = _submitted(project).filter(guideline_version__lt=current_version(project))
+    rows = submitted(project).filter(guideline_version__lt=current_version(project))
     if version := filters.get("version", ""):
         if not version.isdecimal() or len(version) > 9:
             raise Invalid(translatable("There is no version “{version}”.", version=version[:40]))
@@ -145,16 +163,61 @@ def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> Rel
         )
         blind = rows.filter(trajectory__in=own).count()
         rows = rows.exclude(trajectory__in=own).filter(Exists(labels.filter(assignment=OuterRef("pk"))))
-    assignments = list(_marked(rows).select_related("project", "annotator", "trajectory").order_by("pk"))
+    assignments = marked(rows)
     if kind:
         fits = _of_kind(assignments, labels, calls=kind == "call")
         assignments = [row for row in assignments if row.pk in fits]
-    why = {row.pk: next((name for name in MARKED if getattr(row, name)), "") for row in assignments}
-    counted = Counter(reason for reason in why.values() if reason) + Counter(blind=blind)
+    return sorted_out(assignments, blind=blind)
+
+
+def marked(rows: QuerySet[Assignment]) -> list[Assignment]:
+    """These assignments in the order in which they were claimed, each with why it cannot be looked at again.
+    One query."""
+    return list(_marked(rows).select_related("project", "annotator", "trajectory", "recheck").order_by("pk"))
+
+
+def sorted_out(assignments: Sequence[Assignment], **left_out: int) -> RelabelPreview:
+    """Which of these `marked` assignments can be queued, and how many cannot, why, besides those `left_out`
+    already. Two queries where there is gold."""
+    why = {row.pk: _first_mark(row) for row in assignments}
+    why |= {pk: why[pk] or mark for pk, mark in _marks_beside(assignments).items()}
+    asked = {row.annotator_id for row in assignments if row.recheck_id is None and not why[row.pk]}
+    for row in assignments:
+        if row.recheck_id is not None and row.annotator_id not in asked:
+            why[row.pk] = why[row.pk] or "alone"
+    counted = Counter(reason for reason in why.values() if reason) + Counter(left_out)
     return RelabelPreview(
         ready=tuple(row for row in assignments if not why[row.pk]),
-        left_out={name: counted[name] for name in LEFT_OUT if counted[name]},
+        left_out={name: counted[name] for name in (*LEFT_OUT, *left_out) if counted[name]},
     )
+
+
+def _first_mark(row: Assignment) -> str:
+    return next((name for name in MARKED if getattr(row, name)), "")
+
+
+def _marks_beside(assignments: Iterable[Assignment]) -> dict[int, str]:
+    """What keeps gold (by pk) out because it keeps out what its annotator submitted before it from the queue,
+    or where there is nothing, after it: of gold itself nothing is ever frozen or discussed."""
+    gold = [row.pk for row in assignments if row.recheck and row.recheck.kind == RecheckKind.GOLD]
+    if not gold:
+        return {}
+    own = Assignment.objects.filter(
+        project=OuterRef("project"),
+        annotator=OuterRef("annotator"),
+        state=AssignmentState.SUBMITTED,
+        imported=False,
+        trajectory__live=True,
+    )
+    before = own.filter(submitted_at__lte=OuterRef("submitted_at")).order_by("-submitted_at", "-pk")
+    after = own.order_by("submitted_at", "pk")
+    beside = dict(
+        Assignment.stored.filter(pk__in=gold)
+        .annotate(beside=Coalesce(Subquery(before.values("pk")[:1]), Subquery(after.values("pk")[:1])))
+        .values_list("pk", "beside")
+    )
+    fates = {row.pk: _first_mark(row) for row in _marked(Assignment.objects.filter(pk__in=beside.values()))}
+    return {pk: mark for pk, one in beside.items() if (mark := fates.get(one or 0, "")) in SHARED}
 
 
 def _labels(filters: Mapping[str, str]) -> QuerySet[Label] | None:
@@ -166,17 +229,19 @@ def _labels(filters: Mapping[str, str]) -> QuerySet[Label] | None:
         raise Invalid(translatable("There is no reason “{reason}”.", reason=reason[:40]))
     if not value and not reason:
         return None
-    labels = Label.objects.filter(value__isnull=False).order_by()
+    labels = Label.stored.filter(value__isnull=False).order_by()
     if value:
         labels = labels.filter(value=int(value))
     return labels.filter(reason=reason) if reason else labels
 
 
 def _discussed(path: str = "") -> Q:
-    """Whether the dispute of an assignment's trajectory is being discussed or decided."""
+    """Whether the dispute of an assignment's trajectory is being discussed or decided, or that of an audit
+    whose reading it is."""
     of_it = {"trajectory": OuterRef(f"{path}trajectory")}
     case = Adjudication.objects.filter(**of_it, state=AdjudicationState.OPEN)
-    return Q(Exists(Discussion.objects.filter(**of_it))) | Q(Exists(case))
+    audited = Q(**{f"{path}recheck__audited__state": AuditedState.DECIDING.value})
+    return Q(Exists(Discussion.objects.filter(**of_it))) | Q(Exists(case)) | audited
 
 
 def _seen(path: str = "") -> QuerySet[Exposure]:
@@ -203,17 +268,16 @@ def _marked(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
         ),
         discussed=_discussed(),
         seen=Exists(_seen()),
-        # among those who have left: who is asked for the same labels otherwise, which nobody is to know
+        # among those who have left: who has labelled the same again, whose first labels are closed to them
         away=~Exists(here)
-        | Exists(Assignment.stored.filter(**again, recheck__isnull=False))
-        | Exists(Recheck.objects.filter(**again)),
+        | Q(recheck__isnull=True) & Exists(Assignment.stored.filter(**again, recheck__isnull=False)),
     )
 
 
 def _of_kind(found: Iterable[Assignment], labels: QuerySet[Label] | None, *, calls: bool) -> set[int]:
     """The assignments with a fitting label on a step that calls a tool, or on one that does not."""
     rows = list(found)
-    wanted = (labels if labels is not None else Label.objects.filter(value__isnull=False).order_by()).filter(
+    wanted = (labels if labels is not None else Label.stored.filter(value__isnull=False).order_by()).filter(
         assignment__in=[row.pk for row in rows]
     )
     steps: dict[int, set[int]] = {}
@@ -244,9 +308,12 @@ def hopeless(looks: QuerySet[RelabelRequest]) -> QuerySet[RelabelRequest]:
 
 
 def waiting(*, actor: User, project: Project) -> QuerySet[RelabelRequest]:
-    """The requests in a project that a person can begin at this moment. One query."""
+    """The requests in a project that a person can begin at this moment: none while they are paused. One
+    query."""
     mine = Q(assignment__annotator=actor, assignment__state=AssignmentState.SUBMITTED)
+    paused = Membership.objects.filter(user=actor, project=project, paused_at__isnull=False)
     rows = RelabelRequest.objects.filter(
+        ~Exists(paused),
         ~_discussed("assignment__"),
         ~Exists(_seen("assignment__")),
         mine,

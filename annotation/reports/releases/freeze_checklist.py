@@ -139,7 +139,9 @@ def checklist(*, actor: Actor, project: m.Project, threshold: float = THRESHOLD)
         older=sum(n for number, n in by_version.items() if number != version),
         in_sight=in_sight.count(),
         flagged=flagged.values("trajectory").distinct().count(),
-        asked_again=m.RelabelRequest.objects.filter(project=project, begun_at__isnull=True).count(),
+        asked_again=m.RelabelRequest.objects.filter(
+            project=project, begun_at__isnull=True, assignment__recheck__isnull=True
+        ).count(),
     )
 
 

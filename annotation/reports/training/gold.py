@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import F, QuerySet
+
 from annotation.core.training.accuracy import Accuracy, GoldMark, accuracy
 from annotation.core.training.record_shapes import unlike
 from annotation.core.vocabulary import AssignmentState, RecheckKind
-from annotation.models import Assignment, Membership, Project, Trajectory, User
+from annotation.models import Assignment, Membership, Project, Recheck, Trajectory, User
 from annotation.policies import Actor, require
 from annotation.policies.gold import gold_items
 
@@ -33,19 +35,31 @@ class AnnotatorGold:
         return self.membership.user
 
 
-def running_accuracy(membership: Membership) -> Accuracy:
-    """The accuracy of a member since they were last resumed. One query."""
-    rows = Assignment.stored.filter(
+def _marked(membership: Membership) -> QuerySet[Recheck]:
+    return Recheck.objects.filter(
         project=membership.project_id,
         annotator=membership.user_id,
-        recheck__kind=RecheckKind.GOLD.value,
-        recheck__agreed__isnull=False,
-        state=AssignmentState.SUBMITTED,
+        kind=RecheckKind.GOLD.value,
+        agreed__isnull=False,
     )
+
+
+def running_accuracy(membership: Membership) -> Accuracy:
+    """The accuracy of a member since they were last resumed. One query."""
+    rows = _marked(membership)
     if membership.gold_since is not None:
-        rows = rows.filter(submitted_at__gt=membership.gold_since)
-    marks = rows.order_by("submitted_at", "pk").values_list("recheck__keyed", "recheck__agreed")
+        rows = rows.filter(answered_at__gt=membership.gold_since)
+    marks = rows.order_by("answered_at", "pk").values_list("keyed", "agreed")
     return accuracy([GoldMark(keyed or 0, agreed or 0) for keyed, agreed in marks])
+
+
+def last_good(membership: Membership) -> Recheck | None:
+    """The last gold on which a member reached the project's bound. One query; `membership` comes with its
+    project."""
+    found = _marked(membership).annotate(
+        share=F("agreed") * 100, bound=F("keyed") * membership.project.gold_bound
+    )
+    return found.filter(share__gte=F("bound")).order_by("-answered_at", "-pk").first()
 
 
 def annotators_on_gold(*, actor: Actor, project: Project) -> list[AnnotatorGold]:
@@ -58,8 +72,8 @@ def annotators_on_gold(*, actor: Actor, project: Project) -> list[AnnotatorGold]
     )
     turns: dict[int, list[tuple[str, datetime | None, int | None, int | None]]] = defaultdict(list)
     rows = Assignment.stored.filter(project=project, recheck__kind=RecheckKind.GOLD.value)
-    columns = ("state", "submitted_at", "recheck__keyed", "recheck__agreed")
-    for annotator, *turn in rows.order_by("submitted_at", "pk").values_list("annotator", *columns):
+    columns = ("state", "recheck__answered_at", "recheck__keyed", "recheck__agreed")
+    for annotator, *turn in rows.order_by("recheck__answered_at", "pk").values_list("annotator", *columns):
         turns[annotator].append(tuple(turn))
     return [_of(member, turns[member.user_id], project.gold_bound / 100) for member in members]
 
@@ -68,20 +82,18 @@ def _of(
     member: Membership, turns: Iterable[tuple[str, datetime | None, int | None, int | None]], bound: float
 ) -> AnnotatorGold:
     given = submitted = 0
-    marks, last_good = [], None
+    marks, good = [], None
     for state, at, keyed, agreed in turns:
         given += 1
-        if state != AssignmentState.SUBMITTED or at is None:
-            continue
-        submitted += 1
-        if keyed is None or agreed is None:
+        submitted += state == AssignmentState.SUBMITTED
+        if at is None or keyed is None or agreed is None:
             continue
         mark = GoldMark(keyed, agreed)
         if mark.share >= bound:
-            last_good = at
+            good = at
         if member.gold_since is None or at > member.gold_since:
             marks.append(mark)
-    return AnnotatorGold(member, given, submitted, accuracy(marks), last_good)
+    return AnnotatorGold(member, given, submitted, accuracy(marks), good)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ and propagation" and "Who may see what")."""
 from .changes import MAX_CHANGES, MAX_NOTE
 from .import_file import LabelImport, NewPerson, import_labels, sweep_half_imports
 from .label_set import LabelSet
-from .look_again import look_again, queue_again, sweep_looks, unqueue
+from .look_again import look_again, queue_again, queue_since_check, sweep_looks, unqueue
 from .reopen import reopen
 from .reveal import reveal
 from .save import save_labels
@@ -26,6 +26,7 @@ __all__ = [
     "look_again",
     "look_at_labels",
     "queue_again",
+    "queue_since_check",
     "receive_labels",
     "reopen",
     "reveal",

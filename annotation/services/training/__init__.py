@@ -5,7 +5,7 @@ from .finishing import finished
 from .gate import gate, refuse_paused
 from .gold import make_gold, remove_gold
 from .keys import refuse_without_key, write_key_label
-from .pauses import forget_mark, pause, resume, sweep
+from .pauses import forget_mark, mark_now, pause, resume, sweep
 from .pilots import begin_pilot, stop_pilot, sweep_pilots
 from .subsets import make_items, mark_training, read_keys, unmark_training
 from .turns import ask, note_key_seen
@@ -21,6 +21,7 @@ __all__ = [
     "give_feedback",
     "make_gold",
     "make_items",
+    "mark_now",
     "mark_training",
     "note_key_seen",
     "pause",

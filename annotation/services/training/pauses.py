@@ -4,11 +4,12 @@ Both is done by `sweep`, in the background and a few submissions later: nothing 
 longer because it was gold, or is answered by a pause.
 """
 
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, IntegerField, OuterRef, Q, Subquery, Value
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -30,9 +31,11 @@ from annotation.models import (
     Membership,
     OutcomeLabel,
     Recheck,
+    RelabelRequest,
 )
 from annotation.policies import OPERATOR, Actor, require
 from annotation.policies.training import key_rows
+from annotation.reports.quality.look_again import waiting
 from annotation.reports.training.gold import running_accuracy
 
 from .. import audit, notices, webhooks
@@ -59,7 +62,10 @@ def sweep(*, now: datetime | None = None) -> int:
     later = since.values("project").annotate(n=Count("pk")).values("n")
     unmarked = (
         Recheck.objects.filter(
-            kind=RecheckKind.GOLD.value, state=RecheckState.DONE.value, agreed__isnull=True
+            ~_looked_at_again(),
+            kind=RecheckKind.GOLD.value,
+            state=RecheckState.DONE.value,
+            agreed__isnull=True,
         )
         .annotate(at=Subquery(done.values("submitted_at")[:1]))
         .annotate(later=Coalesce(Subquery(later), 0))
@@ -67,12 +73,36 @@ def sweep(*, now: datetime | None = None) -> int:
         .select_related("project", "trajectory")
         .order_by("pk")
     )
-    touched: set[tuple[int, int]] = set()
-    marked = 0
+    due = []
     for turn in unmarked[:MARKED_AT_ONCE]:
         wait = 1 + int(sampling.fraction(turn.project.recheck_seed, "marked", turn.pk) * LATER)
-        if turn.later < wait and turn.at >= now - AT_THE_LATEST:
-            continue
+        if turn.later >= wait or turn.at < now - AT_THE_LATEST:
+            due.append(turn)
+    return _mark_all(due, now)
+
+
+def _looked_at_again() -> Exists:
+    """Whether somebody has begun to look again at a turn: what they then say of it is no first answer."""
+    return Exists(RelabelRequest.objects.filter(assignment__recheck=OuterRef("pk"), begun_at__isnull=False))
+
+
+def mark_now(gold: Collection[int], *, now: datetime) -> int:
+    """Hold gold (by pk) against its key before somebody looks at it again; how much that was. Part of the
+    caller's transaction."""
+    rows = Recheck.objects.filter(
+        ~_looked_at_again(),
+        pk__in=gold,
+        kind=RecheckKind.GOLD.value,
+        state=RecheckState.DONE.value,
+        agreed__isnull=True,
+    )
+    return _mark_all(rows.select_related("project", "trajectory").order_by("pk"), now)
+
+
+def _mark_all(due: Iterable[Recheck], now: datetime) -> int:
+    touched: set[tuple[int, int]] = set()
+    marked = 0
+    for turn in due:
         marked += _mark(turn)
         turns.note_sat(user=turn.annotator_id or 0, trajectory=turn.trajectory, now=now)
         touched.add((turn.project_id, turn.annotator_id or 0))
@@ -94,8 +124,12 @@ def _mark(turn: Recheck) -> int:
     )
     labels |= dict(OutcomeLabel.stored.filter(**of_it).annotate(of=NO_STEP).values_list("of", "value"))
     found = compare(labels, key)
+    submitted = Assignment.stored.filter(recheck=turn, state=AssignmentState.SUBMITTED)
+    answered_at = submitted.values_list("submitted_at", flat=True).first()
+    if answered_at is None:
+        return 0
     rows = Recheck.objects.filter(pk=turn.pk, state=RecheckState.DONE, agreed__isnull=True)
-    return rows.update(keyed=found.labels, agreed=found.agreed)
+    return rows.update(keyed=found.labels, agreed=found.agreed, answered_at=answered_at)
 
 
 @transaction.atomic
@@ -126,16 +160,21 @@ def pause(*, actor: Actor, membership: Membership) -> Membership:
 
 @transaction.atomic
 def resume(*, actor: Actor, membership: Membership) -> Membership:
-    """Give a paused member work again. Their accuracy is counted anew, from the gold that they submit from
-    now on. Raises StaleState when they are not paused."""
+    """Give a paused member work again, and what they were asked meanwhile to look at again. Their accuracy is
+    counted anew, from the gold that they submit from now on. Raises StaleState when they are not paused."""
     require(actor, "members.change", membership)
     current = _held(membership)
     if current.paused_at is None:
         raise StaleState(translatable("They are not paused."), code="not_paused")
-    now = timezone.now()
+    now, paused_at = timezone.now(), current.paused_at
     current.paused_at, current.pause_reason, current.gold_since = None, "", now
     current.save(update_fields=["paused_at", "pause_reason", "gold_since"])
     notices.tell_one(user=current.user_id, kind=NoticeKind.RESUMED, now=now, membership=current)
+    asked = waiting(actor=current.user, project=current.project).filter(asked_at__gte=paused_at)
+    if (first := asked.order_by("pk").first()) is not None:
+        notices.tell_one(
+            user=current.user_id, kind=NoticeKind.LOOK_AGAIN, now=now, assignment=first.assignment
+        )
     audit.record(
         actor=actor,
         verb="member.resume",
@@ -172,5 +211,7 @@ def _pause(actor: Actor, membership: Membership, reason: PauseReason, now: datet
 
 
 def forget_mark(turn: int) -> None:
-    """Gold that is labelled again is marked anew once it is submitted."""
-    Recheck.objects.filter(pk=turn, agreed__isnull=False).update(keyed=None, agreed=None)
+    """Gold that is reopened is marked anew once it is submitted; but not what somebody was asked to look at
+    again, whose first answer counts."""
+    marked = Recheck.objects.filter(~_looked_at_again(), pk=turn, agreed__isnull=False)
+    marked.update(keyed=None, agreed=None, answered_at=None)
