@@ -122,6 +122,7 @@ urlpatterns = [
     path(f"{PROJECT}training/gold/", training_gold.Gold.as_view(), name="gold"),
     path(f"{PROJECT}training/pilot/", training_gold.Pilots.as_view(), name="pilot"),
     path(f"{PROJECT}members/<int:pk>/pause/", training_gold.Pause.as_view(), name="member-pause"),
+    path(f"{PROJECT}members/<int:pk>/look-again/", look_again.SinceCheck.as_view(), name="member-look-again"),
     path("training/items/<int:pk>/key/", training_subsets.TrainingKey.as_view(), name="training-key"),
     path(f"{PROJECT}trajectories/", trajectories.Trajectories.as_view(), name="trajectories"),
     path(f"{PROJECT}tags/", trajectories.Tags.as_view(), name="tags"),

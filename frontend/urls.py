@@ -36,7 +36,7 @@ from frontend.pages.judging import answers, judges, judges_first, run, runs, wor
 from frontend.pages.projects import audit, crowd_links, members, overview, projects, webhooks
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
 from frontend.pages.releases import derivations, freezes, prompts, release_diff, releases
-from frontend.pages.training import gold, pilots, proficiency, sitting, tutorial
+from frontend.pages.training import gold, pilots, proficiency, since_check, sitting, tutorial
 from frontend.pages.training import subsets as training_subsets
 from frontend.pages.work import (
     assigning,
@@ -142,6 +142,7 @@ project = [
     page(PROJECT + "members/", members.members, "members"),
     page(PROJECT + "members/<int:pk>/pause/", gold.pause, "member-pause"),
     page(PROJECT + "members/<int:pk>/resume/", gold.resume, "member-resume"),
+    page(PROJECT + "members/<int:pk>/look-again/", since_check.since_check, "member-look-again"),
     page(PROJECT + "members/invite/", members.invite, "invite"),
     page(PROJECT + "members/invitations/<int:pk>/link/", members.renew, "invitation-renew"),
     page(PROJECT + "members/invitations/<int:pk>/revoke/", members.revoke, "invitation-revoke"),

@@ -1,13 +1,14 @@
-"""Looking again at what was labelled under older guidelines."""
+"""Looking again at what was labelled under older guidelines, or since the last good gold."""
 
 from __future__ import annotations
 
 from rest_framework import serializers
 
 from annotation.core.bounds import MAX_INT
+from annotation.core.vocabulary import LookReason
 from annotation.reports.quality.look_again import LEFT_OUT, MESSAGE_KINDS
 
-from .base import Input, Output, Query, Whole
+from .base import Input, Output, Query, Whole, words
 
 
 def _filters() -> dict[str, serializers.CharField]:
@@ -44,6 +45,7 @@ class Batch(Output):
     """A batch of requests, and how much of it has been begun."""
 
     batch = serializers.UUIDField()
+    because = serializers.ChoiceField(choices=words(LookReason))
     version = serializers.IntegerField()
     asked_at = serializers.DateTimeField()
     queued = serializers.IntegerField()
@@ -62,6 +64,32 @@ class LookAgain(Output):
     )
     versions = Version(many=True)
     batches = Batch(many=True)
+
+
+class SinceCheck(Output):
+    """What a member has submitted since `last_good`, their last good gold, and a few submissions before it
+    (`since`; both null: since they began): the preview of the queue, how many of its trajectories are
+    resolved or disputed, why nothing can be queued (`refusal`, else empty), and what they were asked so
+    far."""
+
+    last_good = serializers.DateTimeField(allow_null=True)
+    since = serializers.DateTimeField(allow_null=True)
+    ready = serializers.IntegerField()
+    resolved = serializers.IntegerField()
+    disputed = serializers.IntegerField()
+    hidden = serializers.IntegerField(help_text="Gold and rechecks among it, of which nothing is settled.")
+    left_out = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text=f"By reason: {', '.join(LEFT_OUT)}, looked (looked at again since then).",
+    )
+    refusal = serializers.CharField()
+    batches = Batch(many=True)
+
+
+class Expected(Input):
+    """Queue it; `expected` is the number that one was shown."""
+
+    expected = Whole(min_value=1, max_value=MAX_INT)
 
 
 class Queue(Input):

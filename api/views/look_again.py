@@ -1,4 +1,4 @@
-"""Looking again at what was labelled under older guidelines."""
+"""Looking again at what was labelled under older guidelines, or since the last good gold."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.language import translated
 from annotation.models import Assignment
 from annotation.policies import own
 from annotation.reports.quality import look_again as report
+from annotation.reports.quality.since_check import since_check
 from annotation.services import label
+from annotation.services.even_time import evened
 
 from ..serializers import look_again as shapes
 from .base import ProjectView, View, only_row
+from .training.gold import OfMember
 
 
 class LookAgain(ProjectView):
@@ -55,6 +59,42 @@ class LookAgain(ProjectView):
         return Response(shapes.Queued({"batch": batch}).data, status=status.HTTP_201_CREATED)
 
 
+class SinceCheck(OfMember):
+    """`/projects/<slug>/members/<id>/look-again/`"""
+
+    @extend_schema(summary="Preview what was labelled since the last good gold", responses=shapes.SinceCheck)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """What a member has submitted since their last good gold: how much of it they can be asked to look at
+        again, and why not the rest. For admins."""
+        member = self.member(pk)
+        found = since_check(actor=self.user, membership=member)
+        row = {
+            "last_good": found.last_good,
+            "since": found.since,
+            "ready": len(found.preview.ready),
+            "resolved": found.resolved,
+            "disputed": found.disputed,
+            "hidden": found.hidden,
+            "left_out": found.preview.left_out,
+            "refusal": translated(found.refusal),
+            "batches": report.batches(actor=self.user, project=member.project, annotator=member.user),
+        }
+        return Response(shapes.SinceCheck(row).data)
+
+    @extend_schema(
+        summary="Queue what was labelled since the last good gold",
+        request=shapes.Expected,
+        responses={201: shapes.Queued},
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Ask a member to look again at all of it; while they are paused it waits. For admins. Conflict
+        (`nothing`; `changed` when it is another number than `expected`; `gone` for who is no annotator any
+        more)."""
+        member = self.member(pk)
+        batch = label.queue_since_check(actor=self.user, membership=member, **self.parsed(shapes.Expected))
+        return Response(shapes.Queued({"batch": batch}).data, status=status.HTTP_201_CREATED)
+
+
 class OneBatch(ProjectView):
     """`/projects/<slug>/look-again/<batch>/`"""
 
@@ -74,8 +114,10 @@ class Begin(View):
 
     @extend_schema(summary="Look again", request=None, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
-        """Open one's own submitted assignment again, as one was asked to after the guidelines changed.
-        Conflict (`not_asked`, `frozen`)."""
-        mine = Assignment.objects.filter(pk=pk).select_related("project", "trajectory")
-        label.look_again(actor=self.user, assignment=only_row(own(self.user, mine)))
+        """Open one's own submitted assignment again, as one was asked to. Conflict (`not_asked`, `frozen`,
+        `paused`)."""
+        mine = Assignment.stored.filter(pk=pk).select_related("project", "trajectory")
+        assignment = only_row(own(self.user, mine))
+        with evened(assignment.project):
+            label.look_again(actor=self.user, assignment=assignment)
         return Response(status=status.HTTP_204_NO_CONTENT)

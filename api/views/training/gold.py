@@ -56,7 +56,9 @@ class Gold(ProjectView):
         return Response(shapes.GoldMade(answer).data)
 
 
-class _OfMember(ProjectView):
+class OfMember(ProjectView):
+    """What is asked or done about a member of a project, for admins."""
+
     noun = NOUN
 
     def member(self, pk: int) -> Membership:
@@ -67,7 +69,7 @@ class _OfMember(ProjectView):
         return fetch(self.user, rows, pk=pk)
 
 
-class Pause(_OfMember):
+class Pause(OfMember):
     """`/projects/<slug>/members/<id>/pause/`"""
 
     @extend_schema(summary="Pause a member", request=None, responses={204: None})

@@ -1,4 +1,5 @@
-"""Looking again: what was labelled under older guidelines, queued for its own annotators."""
+"""Looking again: what was labelled under older guidelines, queued for its own annotators; and what these do
+with whatever they are asked."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from annotation.models import Assignment, Subset
 from annotation.models.data import with_trajectories
 from annotation.reports.quality import look_again as report
 from annotation.services import label
+from annotation.services.even_time import evened
 from frontend.pages.shared.common import open_project, person, whole_number
 from frontend.pages.shared.errors import status_of
 
@@ -29,11 +31,18 @@ WHY: Final = {
     "discussed": gettext_lazy("their dispute is being discussed or decided; open the case again instead"),
     "seen": gettext_lazy("their annotators have seen others’ labels"),
     "away": gettext_lazy("their annotators cannot be asked"),
+    "looked": gettext_lazy("looked at again since then"),
+    "alone": gettext_lazy("gold and rechecks, which would be told if nothing else were queued"),
     "blind": gettext_lazy(
         "you are labelling them yourself or could claim them, so they are not filtered by others’ labels"
     ),
 }
 MAX_FILTER: Final = 80
+
+
+def left_out(found: report.RelabelPreview) -> list[tuple[str, int]]:
+    """Why how many cannot be queued."""
+    return [(str(WHY[name]), count) for name, count in found.left_out.items()]
 
 
 @require_http_methods(["GET", "POST"])
@@ -69,7 +78,7 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
         versions=report.versions(actor=opened.user, project=opened.project),
         found=found,
         ready=len(found.ready),
-        left_out=[(WHY[name], count) for name, count in found.left_out.items()],
+        left_out=left_out(found),
         batches=report.batches(actor=opened.user, project=opened.project),
         subsets=with_trajectories(
             policies.visible(opened.user, Subset.objects.filter(project=opened.project))
@@ -80,10 +89,12 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def undo(request: HttpRequest, slug: str, batch: UUID) -> HttpResponse:
-    """Take back those not begun."""
+    """Take back those not begun; back to the page of the member that `member` names, if it does."""
     opened = open_project(request, slug, "project.change")
     taken = label.unqueue(actor=opened.user, project=opened.project, batch=batch)
     messages.success(request, _("%(n)s taken back.") % {"n": taken})
+    if (member := whole_number(request, "member")) is not None:
+        return redirect("frontend:member-look-again", slug, member)
     return redirect("frontend:look-again", slug)
 
 
@@ -91,7 +102,8 @@ def undo(request: HttpRequest, slug: str, batch: UUID) -> HttpResponse:
 def begin(request: HttpRequest, pk: int) -> HttpResponse:
     """Look again at one's own submitted trajectory, as one was asked to."""
     user = person(request)
-    rows = Assignment.objects.filter(annotator=user).select_related("project", "trajectory")
+    rows = Assignment.stored.filter(annotator=user).select_related("project", "trajectory")
     mine = get_object_or_404(policies.visible(user, rows), pk=pk)
-    label.look_again(actor=user, assignment=mine)
+    with evened(mine.project):
+        label.look_again(actor=user, assignment=mine)
     return redirect("frontend:workbench", pk)

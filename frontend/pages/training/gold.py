@@ -53,7 +53,10 @@ def _columns(opened: ProjectPage) -> list[Column]:
         member, of = row.membership, str(row.person)
         if member.paused_at is None:
             return act(opened.request, _("Pause"), at("member-pause", slug, member.pk), of=of)
-        return act(opened.request, _("Resume"), at("member-resume", slug, member.pk), of=of)
+        return cells.cluster(
+            act(opened.request, _("Resume"), at("member-resume", slug, member.pk), of=of),
+            cells.button(_("Look again…"), at("member-look-again", slug, member.pk), of),
+        )
 
     return [
         Column(
@@ -172,7 +175,8 @@ def end(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("frontend:gold", slug)
 
 
-def _member(request: HttpRequest, slug: str, pk: int) -> tuple[ProjectPage, Membership]:
+def member_of(request: HttpRequest, slug: str, pk: int) -> tuple[ProjectPage, Membership]:
+    """The project, for who may change its members, and one of these."""
     opened = open_project(request, slug, "members.change")
     rows: Any = Membership.objects.filter(project=opened.project).select_related("user", "project")
     return opened, get_object_or_404(policies.visible(opened.user, rows), pk=pk)
@@ -181,7 +185,7 @@ def _member(request: HttpRequest, slug: str, pk: int) -> tuple[ProjectPage, Memb
 @require_POST
 def pause(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Give a member nothing new."""
-    opened, member = _member(request, slug, pk)
+    opened, member = member_of(request, slug, pk)
     training.pause(actor=opened.user, membership=member)
     messages.success(request, _("%(name)s is paused.") % {"name": member.user})
     return redirect("frontend:gold", slug)
@@ -190,7 +194,7 @@ def pause(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Give a paused member work again."""
-    opened, member = _member(request, slug, pk)
+    opened, member = member_of(request, slug, pk)
     training.resume(actor=opened.user, membership=member)
     messages.success(request, _("%(name)s is given trajectories again.") % {"name": member.user})
     return redirect("frontend:gold", slug)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 from django.contrib import messages
@@ -19,9 +21,9 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import policies
 from annotation.core.errors import Conflict, Denied, TristepError
 from annotation.core.text import escape, unescape
-from annotation.core.vocabulary import AssignmentState
+from annotation.core.vocabulary import AssignmentState, LookReason
 from annotation.language import translated
-from annotation.models import Assignment
+from annotation.models import Assignment, RelabelRequest
 from annotation.policies.rechecks import not_closed
 from annotation.reports.cases import home
 from annotation.reports.quality import look_again
@@ -34,6 +36,7 @@ from frontend.pages.shared.columns import subset_column
 from frontend.pages.shared.common import ProjectPage, open_project, page_of, person
 from frontend.pages.shared.list_page import Empty, Filter, ListPage, Tabs, act, ordered, show
 from frontend.rendering.identity import short_identity
+from frontend.rendering.look_reasons import TOLD
 from frontend.rendering.tables import Column, at, cells, short_time
 from frontend.templatetags.tristep import expiry_text, state_name
 
@@ -169,6 +172,12 @@ def _closed(opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork) -> st
     return said % {"count": n, "days": opened.project.retest_days}
 
 
+def _again(asked: Iterable[RelabelRequest]) -> list[tuple[str, list[RelabelRequest]]]:
+    """What is to be looked at again, under why."""
+    runs = groupby(asked, key=lambda row: row.because)
+    return [(str(TOLD[LookReason(because)]), list(rows)) for because, rows in runs]
+
+
 @require_GET
 def work(request: HttpRequest, slug: str) -> HttpResponseBase:
     """My assignments in one project: open, submitted or returned; of one subset, or found by record."""
@@ -186,7 +195,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponseBase:
         "work/my_work.html",
         queue=queue,
         own=mine,
-        again=list(look_again.waiting(actor=user, project=project)[:SHOWN_AT_ONCE]),
+        again=_again(look_again.waiting(actor=user, project=project)[:SHOWN_AT_ONCE]),
         open_count=mine.open,
         ended=0 if tab == "returned" else mine.ended,
         claim_key=secrets.token_urlsafe(12),
