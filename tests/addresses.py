@@ -141,6 +141,7 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "pilot-stop", slug)
     yield Address(f + "member-pause", pk("member", of_project=True))
     yield Address(f + "member-resume", pk("member", of_project=True))
+    yield Address(f + "member-look-again", pk("member", of_project=True), body={"expected": "1"})
     yield Address(
         f + "training-item", pk("keyed", of_project=True), body={"value": "1", "message_index": "2"}
     )
@@ -349,6 +350,7 @@ def _api() -> Iterator[Address]:
     yield Address(a + "gold", slug, body=lambda world: {"items": [int(world.ids["keyed"])], "subset": "tiny"})
     yield Address(a + "pilot", slug, body={"subset": "training", "bound": 0.6})
     yield Address(a + "member-pause", pk("member", of_project=True))
+    yield Address(a + "member-look-again", pk("member", of_project=True), body={"expected": 1})
     values = {"name": "B", "places": 1, "minutes": 1, "trajectories": 1}
     codes = {"completed_code": "A", "screened_code": "B"}
     hook = {"name": "B", "url": "http://elsewhere.example.org/", "events": ["run.finished"]}

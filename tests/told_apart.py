@@ -136,6 +136,23 @@ class Recorder:
         for method, act, body in acts:
             turn.sent.append(self.ask(method, mine + act, body)[0])
 
+    def look_again(self, turn: Turn) -> None:
+        """Begin another look at it, label it otherwise and submit it, and try to open it again."""
+        mine = f"/api/v1/assignments/{turn.assignment}/"
+        label = {"version": 1, "source": "explicit", "note": "canary"}
+        changes = [{"target": "step", "message_index": 4, "value": 1, **label}]
+        acts: list[tuple[str, str, Any]] = [
+            ("post", "look-again/", {}),
+            ("post", "look-again/", {}),
+            ("get", "", None),
+            ("post", "labels/", {"op_id": f"again-{turn.assignment}", "changes": changes}),
+            ("post", "submit/", {}),
+            ("post", "reopen/", {}),
+            ("post", "submit/", {}),
+        ]
+        for method, act, body in acts:
+            turn.sent.append(self.ask(method, mine + act, body)[0])
+
     def lists(self, turns: Sequence[Turn]) -> None:
         """Of each turn its lines in each list, with their number among those of the others."""
         tabs = ("open", "submitted", "returned")

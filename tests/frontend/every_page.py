@@ -56,6 +56,7 @@ PAGES = {
     "settings": ("admin", "project-settings", 12),
     "guidelines": ("ann", "guidelines", 10),
     "look again": ("admin", "look-again", 14),
+    "look again after a pause": ("admin", "member-look-again", 13),
     "members": ("admin", "members", 11),
     "webhooks": ("admin", "webhooks", 7),
     "webhook": ("admin", "webhook", 8),
@@ -351,7 +352,7 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
         return ("bench", 1)
     if name == "attempt":
         return (ProficiencyTest.objects.earliest("pk").sittings.earliest("pk").pk,)
-    if name in ("qualifications", "member-limits"):
+    if name in ("qualifications", "member-limits", "member-look-again"):
         return ("bench", cast.project.memberships.get(user=cast.ann).pk)
     if name == "annotator-figures":
         return ("bench", cast.ann.pk)

@@ -5,6 +5,7 @@ sent before, during and after labelling them. `SERVED_TRAJECTORIES=1000` serves 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from django.db import transaction
 from rest_framework.response import Response
 
 from annotation.core.rechecks import sampling
-from annotation.models import Assignment, Project, Trajectory
-from annotation.services import bulk, even_time
+from annotation.models import Assignment, Membership, Project, Trajectory
+from annotation.reports.quality.since_check import since_check
+from annotation.services import bulk, even_time, label
 from annotation.services.training import copies
 from api.views import assignments as views
 from tests.fixtures.queue import drawn
@@ -22,7 +24,7 @@ from tests.people import Cast
 from tests.services.gold_dealing import golden
 from tests.services.long_writes import import_labels
 from tests.services.rechecking import audit_everything
-from tests.told_apart import Recorder, Turn, Verdict, features, odd_ones, surprise, verdict
+from tests.told_apart import Recorder, Sent, Turn, Verdict, features, odd_ones, surprise, verdict
 
 pytestmark = pytest.mark.slow
 
@@ -65,6 +67,28 @@ def served(cast: Cast, patch: pytest.MonkeyPatch, *, whole: bool = True) -> list
     return turns[1:-1]
 
 
+def looked_at_again(cast: Cast, patch: pytest.MonkeyPatch) -> list[Turn]:
+    """What cleo is sent of all that she was given when she is asked to look at it again."""
+    turns = served(cast, patch, whole=False)
+    membership = Membership.objects.select_related("project", "user").get(
+        project=cast.project, user=cast.cleo
+    )
+    ready = since_check(actor=cast.admin, membership=membership).preview.ready
+    assert {turn.assignment for turn in turns} <= {row.pk for row in ready}
+    label.queue_since_check(actor=cast.admin, membership=membership, expected=len(ready))
+    recorder = Recorder(cast.cleo, cast.project)
+    for turn in turns:
+        turn.sent = []
+    recorder.lists(turns[:18])
+    for turn in turns[18:]:
+        turn.sent = [Sent("", 0.0, 0.0, 0) for _ in turns[0].sent]
+    for turn in turns:
+        recorder.look_again(turn)
+        recorder.pages(turn)
+    recorder.lists(turns)
+    return turns
+
+
 def of(turns: list[Turn]) -> np.ndarray:
     """Which of them were gold or rechecks: enough of both."""
     hidden = np.array([turn.hidden for turn in turns])
@@ -72,13 +96,16 @@ def of(turns: list[Turn]) -> np.ndarray:
     return hidden
 
 
-def test_nothing_that_is_sent_tells_gold_or_rechecks(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("given", [served, looked_at_again])
+def test_nothing_that_is_sent_tells_gold_or_rechecks(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, given: Callable[[Cast, pytest.MonkeyPatch], list[Turn]]
+) -> None:
     """Of the samples of this size one in some hundred is beyond the bounds by chance: then another one, which
     has nothing of the first, decides."""
 
     def sampled() -> Verdict:
         with transaction.atomic():
-            turns = served(cast, monkeypatch)
+            turns = given(cast, monkeypatch)
             transaction.set_rollback(True)
         assert odd_ones(turns, least=8) == []
         return verdict(features(turns, timed=TIMED), of(turns))
