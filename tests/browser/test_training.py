@@ -188,6 +188,7 @@ def test_newcomer_is_taught_tested_watched_paused_and_resumed(
     taken.append(seen.take())
     _first, ordinary, gold, after = taken
     eventually(lambda: kinds_given(wren)[-4:], [None, None, "gold", None])
+    assert gold["sent"] and gold["answers"]
     assert gold == ordinary and gold == after
 
     # the sweep of two days later
