@@ -132,6 +132,7 @@ def test_later_event_of_an_object_waits_and_others_go_on(
     assert states(hook) == ["delivered"] * 3 and hook.failures == 0
 
 
+@pytest.mark.postgres
 def test_server_that_fails_hangs_goes_away_and_comes_back_gets_every_event_in_order(
     hook: Webhook, made: tuple[Webhook, str], receiver: WebhookReceiver
 ) -> None:
@@ -159,6 +160,7 @@ def test_server_that_fails_hangs_goes_away_and_comes_back_gets_every_event_in_or
     assert len(receiver.taken(made[1])) == 20
 
 
+@pytest.mark.postgres
 def test_webhook_that_another_worker_holds_is_left_alone_until_its_lease_runs_out(
     hook: Webhook, receiver: WebhookReceiver
 ) -> None:

@@ -34,6 +34,7 @@ def noted() -> list[tuple[str, str]]:
     return list(WebhookDelivery.objects.order_by("pk").values_list("event", "object_id"))
 
 
+@pytest.mark.postgres
 def test_events_of_the_whole_line_are_noted_once_in_their_order_and_delivered_thin(
     cast: Cast, receiver: WebhookReceiver, settings: Any, judge_urls: None
 ) -> None:
@@ -116,6 +117,7 @@ def test_gold_and_rechecks_are_never_heard_of(cast: Cast, receiver: WebhookRecei
     assert told == set(turns.filter(recheck=None).values_list("pk", flat=True))
 
 
+@pytest.mark.postgres
 def test_reading_for_an_audit_is_not_heard_of_nor_does_its_reader_see_what_became_of_the_trajectory(
     cast: Cast, receiver: WebhookReceiver
 ) -> None:
