@@ -18,7 +18,7 @@ UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 # anew, which doubled the time of the whole. __pycache__ is ignored by git.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install dev run test test-js test-sqlite test-postgres coverage format diagram client settings messages \
+.PHONY: help install dev run test test-connections test-js test-sqlite test-postgres coverage format diagram client settings messages \
 	bench screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
 	check-collection
 
@@ -26,6 +26,7 @@ help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   serve Tristep, with the demo project when the database is empty"
 	@echo "make run DEMO=0                         the same without the demo project, to begin with an empty one"
 	@echo "make test                               all tests, on SQLite and on PostgreSQL"
+	@echo "make test-connections                   connections with a real MLflow and Phoenix, which it installs"
 	@echo "make coverage                           which lines of the product the tests on SQLite run"
 	@echo "make check                              formatting, types, the walls of the house, settings, schema"
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
@@ -82,6 +83,21 @@ test: install dev test-js $(VENV)/.warm-sqlite
 	$(MAKE) --no-print-directory test-postgres JOBS=1 >"$$report" 2>&1 & postgres=$$!; \
 	sqlite=0; $(MAKE) --no-print-directory test-sqlite || sqlite=$$?; \
 	wait $$postgres && cat "$$report" && exit $$sqlite || { cat "$$report"; exit 1; }
+
+# with the real MLflow and Phoenix in an environment of their own each, which takes minutes to install
+REAL_SERVERS := var/real-servers
+test-connections: dev $(REAL_SERVERS)/.mlflow-3.17.2 $(REAL_SERVERS)/.arize-phoenix-20.26.1
+	@REAL_SERVERS="$(CURDIR)/$(REAL_SERVERS)" TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q tests/connections $(ARGS)
+
+$(REAL_SERVERS)/.mlflow-%: $(VENV)/.uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(REAL_SERVERS)/mlflow
+	@VIRTUAL_ENV="$(CURDIR)/$(REAL_SERVERS)/mlflow" $(BIN)/uv pip install --quiet "mlflow==$*"
+	@touch $@
+
+$(REAL_SERVERS)/.arize-phoenix-%: $(VENV)/.uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(REAL_SERVERS)/phoenix
+	@VIRTUAL_ENV="$(CURDIR)/$(REAL_SERVERS)/phoenix" $(BIN)/uv pip install --quiet "arize-phoenix==$*"
+	@touch $@
 
 test-js: dev
 	@$(BIN)/node --test "tests/js/*.test.mjs"

@@ -12,6 +12,7 @@ from annotation.services import (
     asking,
     audit,
     claim_expiry,
+    connections,
     derive,
     evaluate,
     ingest,
@@ -50,6 +51,15 @@ def run_freeze(job_id: int) -> None:
     """Freeze a release that was asked for; what keeps it from that stands in its row."""
     try:
         release.run_freeze(job_id=job_id)
+    finally:
+        close_old_connections()
+
+
+@shared_task(name="annotation.run_transfer")
+def run_transfer(transfer_id: int) -> None:
+    """Pull from an outside server or push to it; how it went stands in its row."""
+    try:
+        connections.run_transfer(transfer_id=transfer_id)
     finally:
         close_old_connections()
 
@@ -168,6 +178,7 @@ def reap() -> None:
         release.reap()
         release.sweep_staged()
         asking.reap()
+        connections.reap()
         evaluate.sweep_unfitted()
         webhooks.sweep()
         notices.mail_due()

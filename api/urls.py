@@ -28,7 +28,7 @@ from .views import (
     trajectories,
     workshop,
 )
-from .views.connections import webhooks
+from .views.connections import transfers, webhooks
 from .views.training import gold as training_gold
 from .views.training import proficiency, tutorial
 from .views.training import subsets as training_subsets
@@ -80,6 +80,15 @@ urlpatterns = [
         f"{PROJECT}members/<int:pk>/qualifications/",
         members.Qualifications.as_view(),
         name="qualifications",
+    ),
+    path(f"{PROJECT}connections/", transfers.Connections.as_view(), name="connections"),
+    path(f"{PROJECT}connections/<int:pk>/", transfers.OneConnection.as_view(), name="connection"),
+    path(f"{PROJECT}connections/<int:pk>/transfers/", transfers.Transfers.as_view(), name="transfers"),
+    path(f"{PROJECT}connections/transfers/<int:pk>/", transfers.OneTransfer.as_view(), name="transfer"),
+    path(
+        f"{PROJECT}connections/transfers/<int:pk>/stop/",
+        transfers.StopTransfer.as_view(),
+        name="transfer-stop",
     ),
     path(f"{PROJECT}webhooks/", webhooks.Webhooks.as_view(), name="webhooks"),
     path(f"{PROJECT}webhooks/<int:pk>/", webhooks.OneWebhook.as_view(), name="webhook"),

@@ -33,7 +33,7 @@ from frontend.pages.evaluation import (
 )
 from frontend.pages.influence import influence
 from frontend.pages.judging import answers, judges, judges_first, run, runs, workshop
-from frontend.pages.projects import audit, crowd_links, members, overview, projects, webhooks
+from frontend.pages.projects import audit, connections, crowd_links, members, overview, projects, webhooks
 from frontend.pages.quality import annotators, label_audits, label_quality, look_again
 from frontend.pages.releases import derivations, freezes, prompts, release_diff, releases
 from frontend.pages.training import gold, pilots, proficiency, since_check, sitting, tutorial
@@ -152,6 +152,14 @@ project = [
 ]
 
 data = [
+    page(PROJECT + "connections/", connections.connections, "connections"),
+    page(PROJECT + "connections/new/", connections.new, "connection-new"),
+    page(PROJECT + "connections/<int:pk>/", connections.connection, "connection"),
+    page(PROJECT + "connections/<int:pk>/edit/", connections.edit, "connection-edit"),
+    page(PROJECT + "connections/<int:pk>/delete/", connections.delete, "connection-delete"),
+    page(PROJECT + "connections/<int:pk>/ask/", connections.ask, "connection-ask"),
+    page(PROJECT + "connections/transfers/<int:pk>/", connections.transfer, "connection-transfer"),
+    page(PROJECT + "connections/transfers/<int:pk>/stop/", connections.stop, "connection-stop"),
     page(PROJECT + "webhooks/", webhooks.webhooks, "webhooks"),
     page(PROJECT + "webhooks/new/", webhooks.new, "webhook-new"),
     page(PROJECT + "webhooks/<int:pk>/", webhooks.webhook, "webhook"),

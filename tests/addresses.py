@@ -111,6 +111,15 @@ def _pages() -> Iterator[Address]:
     known = canary("outside")
     yield Address(f + "crowd-arrival", token, "known", body={"participant": known}, query=f"PID={known}")
     yield Address(f + "crowd-arrival", lambda world: {"token": "no-such"}, "bad")
+    yield Address(f + "connections", slug)
+    place = {"name": "B", "kind": "mlflow", "base_url": "http://elsewhere.example.org", "source": "demo"}
+    yield Address(f + "connection-new", slug, body={**place, "subset": "runs"})
+    for name in ("connection", "connection-delete"):
+        yield Address(f + name, pk("connection", of_project=True))
+    yield Address(f + "connection-edit", pk("connection", of_project=True), body={**place, "subset": "runs"})
+    yield Address(f + "connection-ask", pk("connection", of_project=True), body={"dry-pull": "1"})
+    for name in ("connection-transfer", "connection-stop"):
+        yield Address(f + name, pk("transfer", of_project=True))
     yield Address(f + "webhooks", slug)
     hook = {"name": "House", "url": "http://elsewhere.example.org/", "events": ["run.finished"]}
     yield Address(f + "webhook-new", slug, body=hook)
@@ -354,6 +363,12 @@ def _api() -> Iterator[Address]:
     values = {"name": "B", "places": 1, "minutes": 1, "trajectories": 1}
     codes = {"completed_code": "A", "screened_code": "B"}
     hook = {"name": "B", "url": "http://elsewhere.example.org/", "events": ["run.finished"]}
+    place = {"name": "B", "kind": "mlflow", "base_url": "http://elsewhere.example.org", "source": "demo"}
+    yield Address(a + "connections", slug, body={**place, "subset": "runs"})
+    yield Address(a + "connection", pk("connection", of_project=True), body={"name": "B"})
+    yield Address(a + "transfers", pk("connection", of_project=True), body={"direction": "pull"})
+    for name in ("transfer", "transfer-stop"):
+        yield Address(a + name, pk("transfer", of_project=True))
     yield Address(a + "webhooks", slug, body=hook)
     yield Address(a + "webhook", pk("webhook", of_project=True), body={"paused": True})
     for name in ("webhook-secret", "webhook-test", "deliveries"):

@@ -41,6 +41,7 @@ from annotation.models import (
     Assignment,
     AuditedTrajectory,
     Comment,
+    Connection,
     Correction,
     CrowdLink,
     CrowdPlace,
@@ -67,6 +68,7 @@ from annotation.models import (
     Tag,
     TestAttempt,
     Trajectory,
+    Transfer,
     User,
     Webhook,
     WebhookDelivery,
@@ -136,6 +138,8 @@ TABLES: dict[str, type[Model]] = {
     **dict.fromkeys(("cleo-agreed", "cleo-returned", "rita-held", "emil-left"), Assignment),
     "correction": Correction,
     "member": Membership,
+    "connection": Connection,
+    "transfer": Transfer,
     "webhook": Webhook,
     "delivery": WebhookDelivery,
     "crowd-link": CrowdLink,
@@ -306,6 +310,7 @@ def make_world() -> World:
         "emil-left": given(emil, "left"),
         "correction": corrected,
         "member": Membership.objects.get(user=cast.cleo),
+        **_connection(cast),
         **_webhook(cast),
         "crowd-link": crowd_link,
         "crowd-place": crowd_place,
@@ -325,6 +330,24 @@ def make_world() -> World:
         others={"rita": rita, "emil": emil},
         ids={name: Id.of(row) for name, row in rows.items()},
     )
+
+
+def _connection(cast: Cast) -> dict[str, Model]:
+    """A connection to an address that answers nobody, and a transfer that has failed there."""
+    now = cast.project.created_at
+    made = Connection.objects.create(
+        project=cast.project,
+        name="House",
+        kind="mlflow",
+        base_url="http://127.0.0.1:9",
+        source="demo",
+        subset="runs",
+        created_at=now,
+    )
+    row = Transfer.objects.create(
+        connection=made, project=cast.project, direction="pull", state="failed", created_at=now
+    )
+    return {"connection": made, "transfer": row}
 
 
 def _webhook(cast: Cast) -> dict[str, Model]:

@@ -457,6 +457,26 @@ class PromptSetState(StrEnum):
 UNFINISHED_PROMPT_SETS: Final = (PromptSetState.QUEUED, PromptSetState.RUNNING)
 
 
+class Direction(StrEnum):
+    """Which way a transfer of a connection goes."""
+
+    PULL = "pull"
+    PUSH = "push"
+
+
+class TransferState(StrEnum):
+    """The state of a pull or push of a connection."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+UNFINISHED_TRANSFERS: Final = (TransferState.QUEUED, TransferState.RUNNING)
+
+
 class SignatureState(StrEnum):
     """The validity of a release's signature here.
 

@@ -3,6 +3,7 @@
 from .accounts import ApiToken, Invitation, User
 from .agreement import PairedLabels
 from .audit import AuditEvent, AuditLink
+from .connections.transfers import Connection, PushedRecord, Transfer
 from .connections.webhooks import Webhook, WebhookDelivery
 from .consensus import (
     Adjudication,
@@ -120,6 +121,7 @@ __all__ = [
     "AuditedTrajectory",
     "CaseEvent",
     "Comment",
+    "Connection",
     "Consensus",
     "Correction",
     "CrowdLink",
@@ -158,6 +160,7 @@ __all__ = [
     "Project",
     "PromptSet",
     "PublicRelease",
+    "PushedRecord",
     "Qualification",
     "Quota",
     "Recheck",
@@ -188,6 +191,7 @@ __all__ = [
     "Trajectory",
     "TrajectoryContent",
     "TrajectoryTag",
+    "Transfer",
     "TutorialItem",
     "User",
     "Webhook",

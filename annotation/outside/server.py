@@ -115,9 +115,10 @@ class OutsideServer:
         query: Mapping[str, Any] | None = None,
         body: Any = None,
         max_bytes: int = MAX_BYTES,
+        once: bool = False,
     ) -> Any:
         """The JSON that the server answers, `None` for an empty answer. A call is repeated while that may
-        help, so it must be one that may reach the server twice. Raises `OutsideError`."""
+        help, unless it may reach the server but `once`. Raises `OutsideError`."""
         where = f"{path}?{urlencode(query, doseq=True)}" if query else path
         content = None if body is None else canonical_json(body)
         failures = 0
@@ -126,9 +127,15 @@ class OutsideServer:
             if not isinstance(outcome, Failed):
                 return outcome
             failures += 1
-            pause = self.pause(outcome, failures)
+            pause = None if once else self.pause(outcome, failures)
             if pause is None:
-                raise OutsideError(replace(outcome, message=self.redact.text(outcome.message)))
+                raise OutsideError(
+                    replace(
+                        outcome,
+                        message=self.redact.text(outcome.message),
+                        permanent=outcome.permanent or not once,
+                    )
+                )
             self.patience.sleep(pause)
 
     def _answer(self, received: ReceivedReply) -> Any:

@@ -20,6 +20,7 @@ VERBS: dict[str, tuple[Role, ...]] = {
     "training.change": (Role.ADMIN,),
     "crowd.leave": (Role.ANNOTATOR,),
     "import": (Role.ADMIN,),
+    "connections.change": (Role.ADMIN,),
     "assign": (Role.ADMIN,),
     "judges.change": (Role.ADMIN,),
     "suggest": (Role.ADMIN,),

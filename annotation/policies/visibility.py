@@ -242,6 +242,8 @@ VISIBLE: dict[type[Model], Callable[[m.User], Q]] = {
     m.DaysAway: _own_or_admin("membership__user", "membership__project"),
     m.Subset: _member("project"),
     m.ImportFile: _member("project", Role.ADMIN),
+    m.Connection: _member("project", Role.ADMIN),
+    m.Transfer: _member("project", Role.ADMIN),
     m.Trajectory: _trajectories,
     m.Dispute: _disputes,
     m.Assignment: _assignments,

@@ -277,6 +277,11 @@ WEBHOOK_URLS = env.words("TRISTEP_WEBHOOK_URLS")
 # Where people reach this Tristep (https://tristep.example.org); without it the links in events are paths.
 PUBLIC_ADDRESS = env.text("TRISTEP_PUBLIC_ADDRESS")
 
+# ── Connections ───────────────────────────
+# The servers that projects pull from and push to, and variables with keys beside TRISTEP_CONNECTION_KEY_….
+CONNECTION_URLS = env.words("TRISTEP_CONNECTION_URLS")
+CONNECTION_KEYS = env.words("TRISTEP_CONNECTION_KEYS")
+
 # ── REST ──────────────────────────────────
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["api.renderers.StrictJSON"],

@@ -29,6 +29,7 @@ from annotation.core.vocabulary import (
     PromptSetState,
     Role,
     TrajectoryState,
+    TransferState,
 )
 from annotation.models import Step
 from annotation.models.versioned import Versioned
@@ -77,6 +78,7 @@ BADGES = {
     CrowdState.SCREENED_OUT: "outline",
     CrowdState.TIMED_OUT: "outline",
     CrowdState.REMOVED: "outline",
+    TransferState.DONE: "good",
     DeliveryState.WAITING: "warn",
     DeliveryState.DELIVERED: "good",
     DeliveryState.GIVEN_UP: "bad",
@@ -121,6 +123,7 @@ def state_names() -> dict[str, str]:
         CrowdState.SCREENED_OUT: gettext("screened out"),
         CrowdState.TIMED_OUT: gettext("timed out"),
         CrowdState.REMOVED: gettext("removed"),
+        TransferState.DONE: gettext("done"),
         DeliveryState.WAITING: gettext("waiting"),
         DeliveryState.DELIVERED: pgettext("event", "delivered"),
         DeliveryState.GIVEN_UP: pgettext("event", "given up"),

@@ -11,6 +11,7 @@ from annotation.core.jsonio.canonical import sha256_hex
 from annotation.core.vocabulary import ImportState, TrajectoryState
 from annotation.models import (
     Adjudication,
+    Connection,
     Consensus,
     Correction,
     CrowdLink,
@@ -28,6 +29,7 @@ from annotation.models import (
     SuggestionItem,
     SuggestionRun,
     Trajectory,
+    Transfer,
     User,
     Webhook,
     WebhookDelivery,
@@ -58,6 +60,9 @@ PAGES = {
     "look again": ("admin", "look-again", 14),
     "look again after a pause": ("admin", "member-look-again", 13),
     "members": ("admin", "members", 11),
+    "connections": ("admin", "connections", 7),
+    "connection": ("admin", "connection", 8),
+    "transfer": ("admin", "connection-transfer", 7),
     "webhooks": ("admin", "webhooks", 7),
     "webhook": ("admin", "webhook", 8),
     "crowd links": ("admin", "crowd-links", 8),
@@ -162,11 +167,29 @@ def bring(project: Project, number: int) -> None:
         people.import_records(project, people.make_records(4, steps=2 + number), subset=f"s{number}")
 
 
+def _connections(project: Project, many: int) -> None:
+    """Connections, and transfers of the first one."""
+    now = project.created_at
+    for number in range(many):
+        place = {"kind": "mlflow", "base_url": "http://127.0.0.1:9", "source": "demo", "subset": "runs"}
+        Connection.objects.create(project=project, name=f"连{number}", created_at=now, **place)
+        Transfer.objects.create(
+            connection=project.connections.earliest("pk"),
+            project=project,
+            direction="pull",
+            state="done",
+            counts={"new": number, "left_out": number},
+            left_out=[{"id": f"tr-{one}", "reason": "has not ended yet"} for one in range(many)],
+            created_at=now,
+        )
+
+
 def fill(cast: people.Cast, many: int) -> None:
     """`many` of everything a list can show."""
     project = cast.project
     hire(project, many)
     _webhooks(project, many)
+    _connections(project, many)
     for number in range(many):
         bring(project, number)
         projects.invite(actor=cast.admin, project=project, is_annotator=True)
@@ -339,6 +362,10 @@ def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
         return ("bench", disputed.order_by("-step_count").first().pk)
     if name == "history":
         return (Adjudication.objects.order_by("-trajectory__step_count").first().trajectory_id,)
+    if name == "connection":
+        return ("bench", cast.project.connections.earliest("pk").pk)
+    if name == "connection-transfer":
+        return ("bench", Transfer.objects.latest("pk").pk)
     if name == "webhook":
         return ("bench", cast.project.webhooks.earliest("pk").pk)
     if name == "crowd-link":

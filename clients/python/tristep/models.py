@@ -215,6 +215,7 @@ class Batch(TypedDict):
     """A batch of requests, and how much of it has been begun."""
 
     batch: str
+    because: Literal["guidelines", "check"]
     version: int
     asked_at: str
     queued: int
@@ -374,6 +375,21 @@ class Comment(TypedDict):
     created_at: str
     retracted: bool
     unread: bool
+
+
+class Connection(TypedDict):
+    """A place on an outside server."""
+
+    id: int
+    name: str
+    kind: Literal["mlflow", "phoenix"]
+    base_url: str
+    key_name: str
+    source: str
+    filter: str
+    subset: str
+    push_reasons: bool
+    created_at: str
 
 
 class Correction(TypedDict):
@@ -673,6 +689,12 @@ class Example(TypedDict):
     adjudication: int | None
     message_index: int | None
     hidden: Literal["", "blind", "changed"]
+
+
+class ExpectedRequest(TypedDict):
+    """Queue it; `expected` is the number that one was shown."""
+
+    expected: int
 
 
 class Experiment(TypedDict):
@@ -1235,6 +1257,13 @@ class LeavePlaceRequest(TypedDict):
     act: Literal["finish", "return"]
 
 
+class LeftOut(TypedDict):
+    """A trace or record that did not come along."""
+
+    id: str
+    reason: str
+
+
 class Limits(TypedDict):
     """The quotas of a member, and their days away."""
 
@@ -1364,6 +1393,19 @@ class NewCommentRequest(TypedDict):
 
     message_index: NotRequired[int | None]
     text: str
+
+
+class NewConnectionRequest(TypedDict):
+    """A connection to be made."""
+
+    name: str
+    base_url: str
+    key_name: NotRequired[str]
+    source: str
+    filter: NotRequired[str]
+    subset: str
+    push_reasons: NotRequired[bool]
+    kind: Literal["mlflow", "phoenix"]
 
 
 class NewCorrectionRequest(TypedDict):
@@ -1676,6 +1718,15 @@ class NewTrainingSubsetRequest(TypedDict):
     name: str
 
 
+class NewTransferRequest(TypedDict):
+    """A pull or push to be done."""
+
+    direction: Literal["pull", "push"]
+    dry: NotRequired[bool]
+    versions: NotRequired[bool]
+    subset: NotRequired[str]
+
+
 class NewTriageRequest(TypedDict):
     """Without a batch size the project's own counts; without a seed, one is drawn."""
 
@@ -1761,6 +1812,7 @@ class OneFeedback(TypedDict):
     reason: str
     note: str
     topic: str
+    cases: list[str]
 
 
 class OpenClaim(TypedDict):
@@ -1878,6 +1930,18 @@ class Part(TypedDict):
     text: str
     media_type: str | None
     data: str | None
+
+
+class PatchedConnectionSettingsRequest(TypedDict):
+    """Settings of a connection; what is left out stays."""
+
+    name: NotRequired[str]
+    base_url: NotRequired[str]
+    key_name: NotRequired[str]
+    source: NotRequired[str]
+    filter: NotRequired[str]
+    subset: NotRequired[str]
+    push_reasons: NotRequired[bool]
 
 
 class PatchedCrowdLinkChangeRequest(TypedDict):
@@ -2818,6 +2882,20 @@ class SideBySide(TypedDict):
     outcome: ItemWithSuggestions
 
 
+class SinceCheck(TypedDict):
+    """What a member has submitted since `last_good`, their last good gold, and a few submissions …."""
+
+    last_good: str | None
+    since: str | None
+    ready: int
+    resolved: int
+    disputed: int
+    hidden: int
+    left_out: dict[str, int]
+    refusal: str
+    batches: list[Batch]
+
+
 class Speaker(TypedDict):
     """A speaker: an annotator as their letter, others as their role; `name` is empty for those who …."""
 
@@ -3090,6 +3168,24 @@ class TrajectoryRow(TypedDict):
     message_count: int
     step_count: int
     tags: list[str]
+
+
+class Transfer(TypedDict):
+    """A pull or push."""
+
+    id: int
+    direction: Literal["pull", "push"]
+    dry: bool
+    versions: bool
+    subset: str
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    progress_done: int
+    counts: dict[str, int]
+    left_out: list[LeftOut]
+    error: str
+    import_id: int | None
+    created_at: str
+    finished_at: str | None
 
 
 class Triage(TypedDict):

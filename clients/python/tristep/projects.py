@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import models as m
+from .connections import Connections
 from .deciding import (
     Disputes,
     FirstErrors,
@@ -192,6 +193,7 @@ class Project(Noun):
     releases = Part(Releases, "releases/")
     hours = Part(Hours, "hours/")
     audit = Part(Audit, "audit/")
+    connections = Part(Connections, "connections/")
     webhooks = Part(Webhooks, "webhooks/")
 
     def get(self) -> m.Project:

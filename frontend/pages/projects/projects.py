@@ -151,7 +151,10 @@ def _settings_page(
         collision=collision,
         subsets=subsets,
         turns=TURNS,
-        actions=[cells.link(_("Webhooks"), at("webhooks", opened.project.slug), "button")],
+        actions=[
+            cells.link(_("Connections"), at("connections", opened.project.slug), "button"),
+            cells.link(_("Webhooks"), at("webhooks", opened.project.slug), "button"),
+        ],
         **influence.switches(opened),
     )
 

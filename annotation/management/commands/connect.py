@@ -1,0 +1,42 @@
+"""connect PROJECT NAME --kind mlflow|phoenix --address URL --source NAME [--key VARIABLE] [--filter TEXT]
+[--subset NAME] [--push-notes]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from annotation.connections import KINDS
+from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.policies import OPERATOR
+from annotation.services import connections
+
+
+class Command(OperatorCommand):
+    help = "Connect a project to a server where runs lie (docs/connections.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_project(parser)
+        parser.add_argument("name")
+        parser.add_argument("--kind", required=True, choices=list(KINDS))
+        parser.add_argument("--address", required=True, metavar="URL", help="one that the operator allows")
+        parser.add_argument("--source", required=True, metavar="NAME", help="experiment or project there")
+        parser.add_argument("--key", default="", metavar="VARIABLE", help="the variable that holds the key")
+        parser.add_argument(
+            "--filter", default="", metavar="TEXT", help="which traces, as the server takes it"
+        )
+        parser.add_argument("--subset", default="runs", metavar="NAME", help="what is pulled comes into it")
+        parser.add_argument("--push-notes", action="store_true", help="push notes of adjudicators too")
+
+    def run(self, **options: Any) -> None:
+        made = connections.create_connection(
+            actor=OPERATOR,
+            project=find_project(options["project"]),
+            kind=options["kind"],
+            name=options["name"],
+            base_url=options["address"],
+            key_name=options["key"],
+            source=options["source"],
+            filter=options["filter"],
+            subset=options["subset"],
+            push_reasons=options["push_notes"],
+        )
+        self.summary(f"{made.name} is connected.")

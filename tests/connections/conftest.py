@@ -1,0 +1,63 @@
+"""A project connected to a server with traces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from annotation.models import Connection, Transfer
+from annotation.services import connections, ingest
+from tests.people import Cast
+
+from .fakes import KEY, FakeMLflow, FakePhoenix, Side, fake
+
+# `make test-connections` says where the real servers are installed
+REAL = os.environ.get("REAL_SERVERS", "")
+collect_ignore = [] if REAL else ["test_real_servers.py"]
+
+
+@pytest.fixture(params=[FakeMLflow, FakePhoenix], ids=["mlflow", "phoenix"])
+def side(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A server of each kind."""
+    with fake(request.param()) as server:
+        yield server
+
+
+@pytest.fixture
+def mlflow() -> Iterator[FakeMLflow]:
+    """MLflow."""
+    with fake(FakeMLflow()) as server:
+        yield server
+
+
+@pytest.fixture
+def connect(cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Connection]:
+    """Makes a connection of the project to a server."""
+    monkeypatch.setenv("TRISTEP_CONNECTION_KEY_T", KEY)
+
+    def made(server: Side, **values: Any) -> Connection:
+        settings.CONNECTION_URLS = [server.url]
+        told = {
+            "name": f"Runs on {server.kind}",
+            "base_url": server.url,
+            "source": server.source,
+            "key_name": "TRISTEP_CONNECTION_KEY_T",
+            "subset": "runs",
+        }
+        return connections.create_connection(
+            actor=cast.admin, project=cast.project, kind=server.kind, **told | values
+        )
+
+    return made
+
+
+def transfer(connection: Connection, actor: Any, direction: str, **more: Any) -> Transfer:
+    """A transfer run to its end in this process, with the import that it starts."""
+    row = connections.ask_for(actor=actor, connection=connection, direction=direction, enqueue=False, **more)
+    row = connections.run_transfer(transfer_id=row.pk)
+    if row.imported_id:
+        ingest.run_import(source_id=row.imported_id)
+    return row
