@@ -18,7 +18,7 @@ class Client:
 
     def __init__(self, port: int, *, token: str = "") -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        self._known = {"Authorization": f"Bearer {token}"} if token else {}
+        self.token = token
         self._cookies: dict[str, str] = {}
 
     def sign_in(self, username: str, password: str) -> None:
@@ -49,7 +49,7 @@ class Client:
         self, method: str, path: str, body: bytes | None = None, kind: str = "", *, expected: int = 200
     ) -> tuple[float, bytes]:
         headers = {
-            **self._known,
+            **({"Authorization": f"Bearer {self.token}"} if self.token else {}),
             "Accept": "*/*",
             "Cookie": "; ".join(f"{k}={v}" for k, v in self._cookies.items()),
         }

@@ -1,8 +1,10 @@
 """The topic `shares`: 32 clients of 6 people label a queue over HTTP.
 
 Every pair must have met within a fifth of the mean, every trajectory exactly two people; what was assigned
-must reach those named, and what was claimed and left must come back. The tests run the same, smaller
-(tests/bench/test_shares.py).
+must reach those named, and what was claimed and left must come back. With quotas each client is one person
+throughout, so that people are as fast as the server has it. Without quotas no queue can make up for that:
+there each client is the next person with each claim, so that all are about as fast. The tests run the same,
+smaller (tests/bench/test_shares.py).
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any
 
 from bench.client import Client, Refused
 from bench.endurance import AWAY, PATIENCE
-from bench.installations import Stock
+from bench.installations import Installation, Stock
 from bench.report import Limit, Report, Say, percentiles, table
 from tests.servers import WebServer
 
@@ -44,13 +46,16 @@ class Times:
     failed: list[BaseException] = field(default_factory=list)
 
 
-def work_off(port: int, tokens: list[str], *, clients: int, seed: int) -> Times:
-    """Let so many clients, of these people by turns, claim, label and submit until nothing is left."""
+def work_off(port: int, tokens: list[str], *, clients: int, seed: int, changing: bool = False) -> Times:
+    """Let so many clients claim, label and submit until nothing is left: each for one of these people, or
+    (`changing`) for all of them by turns."""
     times = Times()
 
     def run(number: int) -> None:
+        at = number % len(tokens)
+        people = tokens[at:] + tokens[:at] if changing else [tokens[at]]
         try:
-            Worker(port, tokens[number % len(tokens)], number, times).run(Random(f"{seed} {number}"))
+            Worker(port, people, number, times).run(Random(f"{seed} {number}"))
         except BaseException as error:
             times.failed.append(error)
 
@@ -66,10 +71,11 @@ def work_off(port: int, tokens: list[str], *, clients: int, seed: int) -> Times:
 
 @dataclass
 class Worker:
-    """One client, who claims, labels and submits; a connection that the server ends is made anew."""
+    """One client, who claims, labels and submits, for these people (by their tokens) by turns; a connection
+    that the server ends is made anew."""
 
     port: int
-    token: str
+    people: list[str]
     number: int
     times: Times
     client: Client | None = None
@@ -79,7 +85,8 @@ class Worker:
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                self.client = self.client or Client(self.port, token=self.token)
+                self.client = self.client or Client(self.port)
+                self.client.token = self.people[0]
                 return self.client.post(path, value, expected=expected)
             except AWAY:
                 self.client = None
@@ -87,7 +94,7 @@ class Worker:
                     raise
 
     def run(self, rng: Random) -> None:
-        """Work until nothing is left."""
+        """Work until nothing is left for any of them."""
         for turn in count():
             key = f"{rng.random()}-{self.number}-{turn}"
             try:
@@ -96,10 +103,14 @@ class Worker:
                 if any(code in str(refusal) for code in WAIT):
                     continue
                 assert any(code in str(refusal) for code in ENDS), refusal
+                del self.people[0]
+                if self.people:
+                    continue
                 return
             self.times.claims.append(seconds)
             if rng.random() >= LEFT_LYING:
                 self.label(mine["id"])
+            self.people.append(self.people.pop(0))
 
     def label(self, assignment: int) -> None:
         """Label an assignment whole, and submit it."""
@@ -118,48 +129,65 @@ class Worker:
 
 
 def finish(
-    environment: Mapping[str, str], log: Path, tokens: list[str], clients: int, again: Callable[[], int]
+    environment: Mapping[str, str],
+    log: Path,
+    tokens: list[str],
+    clients: int,
+    again: Callable[[], int],
+    *,
+    changing: bool = False,
 ) -> Times:
-    """Work a queue off; have what was left lying expire, and lift quotas at last (`again` says how much there
-    is to do anew), until nothing is left."""
+    """Work a queue off (as `work_off` does); have what was left lying expire, and lift quotas at last
+    (`again` says how much there is to do anew), until nothing is left."""
     server = WebServer(dict(environment), log, processes=2)
     try:
-        times, seed = work_off(server.port, tokens, clients=clients, seed=1), 1
+        times, seed = work_off(server.port, tokens, clients=clients, seed=1, changing=changing), 1
         while again():
             seed += 1
-            times.claims += work_off(server.port, tokens, clients=clients, seed=seed).claims
+            more = work_off(server.port, tokens, clients=clients, seed=seed, changing=changing)
+            times.claims += more.claims
         return times
     finally:
         server.stop()
 
 
+def _finished(
+    installation: Installation, log: Path, tokens: list[str], clients: int, *, changing: bool
+) -> Times:
+    def left() -> int:
+        return int(installation.inside(again)["waiting"])
+
+    return finish(installation.environment, log, tokens, clients, left, changing=changing)
+
+
 def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
-    """One queue, worked off to its end."""
+    """One queue with quotas and one without, each worked off to its end."""
     clients, trajectories, assigned = (
         (QUICK_CLIENTS, QUICK_TRAJECTORIES, QUICK_ASSIGNED) if quick else (CLIENTS, TRAJECTORIES, ASSIGNED)
     )
-    installation = databases.installation("shares")
-    tokens = installation.inside(prepare, str(trajectories), str(assigned))["tokens"]
-    log = folder / f"{installation.name}.log"
-    times = finish(
-        installation.environment, log, tokens, clients, lambda: installation.inside(again)["waiting"]
-    )
-    found = installation.inside(compare)
-    p50, p95 = (one * 1000 for one in percentiles(times.claims))
-    say(f"{installation.name}: {found}")
-    report.line("shares", kind=databases.kind, p50=p50, p95=p95, **found)
-    heading = (*found, "claim p50 (ms)", "p95")
-    row = (*map(str, found.values()), f"{p50:.1f}", f"{p95:.1f}")
-    table(f"Shares, {databases.kind}, {clients} clients", heading, [row])
-    for name in ("wrong", "unfinished", "astray"):
-        report.limit(Limit(f"{databases.kind}: {name}", found[name], 0))
-    if not quick:
-        report.limit(Limit(f"{databases.kind}: pairs off the mean", found["off"], UNEVEN))
+    rows = []
+    for quotas in ("with", "without"):
+        what = f"{databases.kind}, {quotas} quotas"
+        installation = databases.installation("shares")
+        tokens = installation.inside(prepare, str(trajectories), str(assigned), quotas)["tokens"]
+        log = folder / f"{installation.name}.log"
+        times = _finished(installation, log, tokens, clients, changing=quotas == "without")
+        found = installation.inside(compare)
+        p50, p95 = (one * 1000 for one in percentiles(times.claims))
+        say(f"{what}: {found}")
+        report.line("shares", kind=databases.kind, quotas=quotas, p50=p50, p95=p95, **found)
+        rows.append((quotas, *map(str, found.values()), f"{p50:.1f}", f"{p95:.1f}"))
+        heading = ("quotas", *found, "claim p50 (ms)", "p95")
+        for name in ("wrong", "unfinished", "astray"):
+            report.limit(Limit(f"{what}: {name}", found[name], 0))
+        if not quick:
+            report.limit(Limit(f"{what}: pairs off the mean", found["off"], UNEVEN))
+    table(f"Shares, {databases.kind}, {clients} clients", heading, rows)
 
 
 # ── Inside the product's process ──────────
-def prepare(trajectories: str, assigned: str) -> dict[str, Any]:
-    """A project with six people, to some of whom something is assigned."""
+def prepare(trajectories: str, assigned: str, quotas: str) -> dict[str, Any]:
+    """A project with six people, to each of whom something is assigned; `quotas`: "with" or "without"."""
     from annotation.models import Membership, Project, Subset, Trajectory, User
     from annotation.policies import OPERATOR
     from annotation.services import assign
@@ -176,8 +204,9 @@ def prepare(trajectories: str, assigned: str) -> dict[str, Any]:
     for number, user in enumerate(User.objects.filter(username__in=names).order_by("username")):
         own = rows[number::PEOPLE]
         assign.assign_trajectories(actor=OPERATOR, project=project, trajectories=own, annotators=[user])
-        membership = Membership.objects.get(project=project, user=user)
-        limits.set_limits(actor=OPERATOR, membership=membership, quotas={subset: share})
+        if quotas == "with":
+            membership = Membership.objects.get(project=project, user=user)
+            limits.set_limits(actor=OPERATOR, membership=membership, quotas={subset: share})
     return {"tokens": tokens}
 
 
@@ -227,9 +256,9 @@ def compare() -> dict[str, Any]:
         + (sum(Meeting.objects.values_list("number", flat=True)) != sum(every)),
         "unfinished": sum(row.state == "labelling" for row in rows),
         "astray": sum(not people <= held[int(pk)] for pk, people in named.items() if pk not in ended),
-        "least": min(each.values()),
-        "busiest": max(each.values()),
+        "each": " ".join(map(str, sorted(each.values()))),
         "fewest": min(every),
         "most": max(every),
+        "mean": round(mean, 1),
         "off": round(max(abs(one - mean) for one in every) / mean, 3),
     }

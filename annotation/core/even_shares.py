@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
+from math import inf
 
 from annotation.core.rechecks import sampling
 
-AHEAD = 3
+AHEAD = 1
 """So much oftener than with others on average two may have met before they leave a place to somebody else."""
 
 
@@ -63,14 +64,19 @@ class EvenShares:
         return met, self.load[person], chance
 
 
-def by_preference(waiting: Sequence[tuple[int, Collection[int]]], met: Mapping[int, int]) -> list[int]:
+def by_preference(
+    waiting: Sequence[tuple[int, Collection[int]]], met: Mapping[int, int], *, share: float | None = None
+) -> list[int]:
     """The order in which somebody should take what they may claim.
 
     `waiting`: trajectories in the order of the queue, each with the people who have it already; `met`: how
-    often they have met each other person. Of the begun ones those come first whose people they have met least
-    (on average, if several have it), of several such the one that has waited longest. An unbegun one comes
-    before, where these people are met more than AHEAD times oftener than all on average: somebody else can
-    take the place. But no more begun ones are left so than there are people, so that trajectories end soon.
+    often they have met each other person; `share`: how often they will have met each of them at the end,
+    where quotas say how much everybody gets. Of the begun ones those come first whose people they have met
+    least (on average, if several have it), of several such the one that has waited longest. The unbegun ones
+    come before some of them. Those whose people they have met a whole share: whoever is slower has not, and
+    finds their trajectories waiting, however many these are. And those whose people they have met AHEAD times
+    oftener than all on average: somebody else can take the place; but no more begun ones are left so than
+    there are people, so that trajectories end soon.
     """
     begun = [(sum(met.get(person, 0) for person in held) / len(held), pk) for pk, held in waiting if held]
     unbegun = [pk for pk, held in waiting if not held]
@@ -78,8 +84,6 @@ def by_preference(waiting: Sequence[tuple[int, Collection[int]]], met: Mapping[i
         return unbegun
     begun.sort(key=lambda one: one[0])
     people = {*met, *(person for _pk, held in waiting for person in held)}
-    usual = sum(met.values()) / len(people)
-    order = [pk for _met, pk in begun]
-    if begun[0][0] > usual + AHEAD and len(begun) < len(people):
-        return unbegun + order
-    return order + unbegun
+    most = inf if len(begun) >= len(people) else sum(met.values()) / len(people) + AHEAD
+    wanted = [pk for times, pk in begun if times <= most and (share is None or times < share)]
+    return wanted + unbegun + [pk for _times, pk in begun[len(wanted) :]]

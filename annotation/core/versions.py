@@ -6,6 +6,7 @@ It is made of the values and not counted: the same values have the same version,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -15,9 +16,11 @@ DIGITS = 16
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can say it; a decimal as text, without zeros at its end."""
+    """The value as JSON can say it; a decimal as text, without zeros at its end, and a day as in ISO 8601."""
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, Mapping):
         return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 def test_shares_of_many_clients_give_exactly_two_people_and_what_was_assigned_to_those_named(
     process_environment: dict[str, str], tmp_path: Path
 ) -> None:
-    tokens = shares.prepare("24", "6")["tokens"]
+    tokens = shares.prepare("24", "6", "with")["tokens"]
 
     shares.finish(process_environment, tmp_path / "web.log", tokens, 12, lambda: shares.again()["waiting"])
 

@@ -1,7 +1,8 @@
 """Claim trajectories: the next one, or what is unfinished; among them what is asked for once more."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 
 from django.db import IntegrityError, connection, transaction
@@ -13,11 +14,10 @@ from annotation.core.errors import Conflict, Invalid, StaleState
 from annotation.core.even_shares import by_preference
 from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
-from annotation.core.vocabulary import SEEN_LABELS, AssignmentState
+from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, QueueTurn
 from annotation.models import (
     Assignment,
     CrowdPlace,
-    DaysAway,
     Exposure,
     Membership,
     ProficiencyTest,
@@ -25,17 +25,19 @@ from annotation.models import (
     Quota,
     Recheck,
     Reservation,
+    Subset,
     Trajectory,
     User,
     given_to_people,
 )
-from annotation.policies import require
+from annotation.policies import require, withheld
 from annotation.policies.crowd import keep_place
 from annotation.policies.qualifying import closed_subsets
 from annotation.policies.rechecks import askable
 
 from .. import arms, claim_expiry, rechecks, training
 from ..shares import limits, meetings
+from ..shares.limits import Quotas
 from ..training import gold
 from ..transitions import advance
 from .slots import guideline_in_force, take_slot
@@ -46,47 +48,59 @@ NEXT = 128
 TRIED = 8
 CLAIM_KEY = re.compile(r"[!-~]{1,64}")
 CLAIM_KEY_RULE = translatable("1 to 64 visible ASCII characters.")
-QUOTA = translatable("You have as many trajectories as are meant for you here; the rest is for others.")
 NOTHING_LEFT = translatable("There is nothing left for you to label in this project.")
 
 
-def _claimable(
-    user: User,
-    project: Project,
-    cursor: int,
-    *,
-    assigned: bool | None = None,
-    full: Collection[int] = (),
-    untested: bool = False,
-) -> QuerySet[Trajectory]:
-    """Trajectories that a person may claim, in queue order: a free slot that is kept for nobody else, never
-    theirs before, nothing of it seen, and left by judges where these are asked first. `assigned`: only those
-    of which a place is kept for them, or only others. Of the subsets `full` they may have no more.
-    `untested`: also of subsets whose test they have not passed."""
-    closed = {} if untested else closed_subsets(user, [project.pk]).get(project.pk, {})
-    kept = Q(Exists(Reservation.objects.filter(trajectory=OuterRef("pk"), annotator=user)), free_slots__gt=0)
-    theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
-    # what was resolved, and is labelled once more: its readers are none of the N
-    rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
-    seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SEEN_LABELS)
-    open_to_all = Q(given_to_people() if project.judges_first else Q(), free_slots__gt=F("reserved"))
-    if full:
-        open_to_all &= ~Q(subset__in=full)
-    places = {None: kept | open_to_all, True: kept, False: open_to_all}
-    return (
-        Trajectory.objects.filter(
-            places[assigned],
-            ~Q(subset__in=closed) if closed else Q(),
-            ~Exists(theirs),
-            ~Exists(rechecked),
-            ~Exists(seen),
-            project=project,
-            live=True,
-            position__gte=cursor,
+@dataclass(frozen=True, slots=True)
+class _Queue:
+    """A project's queue, as it is to one person: of the subsets `closed` (each with the test that opens it)
+    they get nothing, and of those that are `full` no more than is assigned to them."""
+
+    user: User
+    project: Project
+    closed: Mapping[int, int]
+    quotas: Quotas
+
+    def claimable(
+        self, cursor: int, *, assigned: bool | None = None, untested: bool = False
+    ) -> QuerySet[Trajectory]:
+        """Trajectories that the person may claim, in queue order: a free slot that is kept for nobody else,
+        never theirs before, nothing of it seen, and left by judges where these are asked first. `assigned`:
+        only those of which a place is kept for them, or only others. `untested`: also of subsets whose test
+        they have not passed."""
+        of_row = {"trajectory": OuterRef("pk")}
+        kept = Q(Exists(Reservation.objects.filter(**of_row, annotator=self.user)), free_slots__gt=0)
+        theirs = Assignment.objects.filter(**of_row, annotator=self.user)
+        # what was resolved, and is labelled once more: its readers are none of the N
+        rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=self.user)
+        seen = Exposure.objects.filter(**of_row, user=self.user, kind__in=SEEN_LABELS)
+        left = given_to_people() if self.project.judges_first else Q()
+        open_to_all = Q(left, free_slots__gt=F("reserved"))
+        if self.quotas.full:
+            open_to_all &= ~Q(subset__in=self.quotas.full)
+        places = {None: kept | open_to_all, True: kept, False: open_to_all}
+        return (
+            Trajectory.objects.filter(
+                places[assigned],
+                ~Q(subset__in=self.closed) if self.closed and not untested else Q(),
+                ~Exists(theirs),
+                ~Exists(rechecked),
+                ~Exists(seen),
+                project=self.project,
+                live=True,
+                position__gte=cursor,
+            )
+            .only("pk", "position")
+            .order_by("position")
         )
-        .only("pk", "position")
-        .order_by("position")
-    )
+
+
+def _queue(membership: Membership, project: Project) -> _Queue:
+    """A project's queue for a member, as `_member` gives it. No query without tests and quotas."""
+    user = membership.user
+    tested, limited = getattr(membership, "tested", False), getattr(membership, "limited", False)
+    closed = closed_subsets(user, [project.pk]).get(project.pk, {}) if tested else {}
+    return _Queue(user, project, closed, limits.quotas(user, project) if limited else limits.ANY_NUMBER)
 
 
 def has_seen_labels(user: User, trajectory: Trajectory) -> bool:
@@ -170,18 +184,18 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     assigned: bool = getattr(membership, "assigned", False)
     drawn = gold.drawn(membership, project, getattr(membership, "last", None))
     # whatever comes of it, so that a recheck takes no less time
-    full = limits.full(actor, project) if getattr(membership, "limited", False) else []
-    ranked, first = _evenly(actor, project, membership.claim_cursor, full)
+    queue = _queue(membership, project)
+    ranked, first = _evenly(queue, membership.claim_cursor)
     if recheck is not None and drawn is None and not membership.recheck_gap:
         return _assign_recheck(actor, project, recheck, claim_key)
     try:
         passed = 0  # what was assigned may stand anywhere: what is before it has not been looked at
-        chosen = _assigned(actor, project) if assigned else None
+        # of what is assigned to them, the first one that nobody else holds just now
+        chosen = _first(queue.claimable(0, assigned=True)) if assigned else None
         if chosen is None and wait_for is None and ranked:
-            waiting_rows = _claimable(actor, project, 0, assigned=False, full=full)
-            chosen, passed = _first(_in_order(waiting_rows, ranked)), first
+            chosen, passed = _first(_in_order(queue.claimable(0, assigned=False), ranked)), first
         if chosen is None:
-            chosen = _choose(actor, project, membership.claim_cursor, wait_for, assigned=assigned, full=full)
+            chosen = _choose(queue, membership.claim_cursor, wait_for, assigned=assigned)
             passed = chosen.position
     except Conflict:
         if recheck is None:
@@ -202,34 +216,27 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
 
 def _member(actor: User, project: Project) -> Membership:
     """The actor's membership, with `recheck`, the one that may come next, `last`, their newest assignment,
-    and whether anything is `assigned` to them, or `limited`. One query, so that nobody waits longer because
-    there are rechecks.
+    whether anything is `assigned` to them, or `limited`, and whether a subset is `tested`. One query, so that
+    nobody waits longer because there are rechecks.
 
     Raises Conflict (code "away") on days on which they are away.
     """
     waiting = askable(actor).filter(project=OuterRef("project")).values("pk")[:1]
     newest = Assignment.stored.filter(annotator=actor, project=project).order_by("-pk").values("pk")[:1]
     kept = Reservation.objects.filter(project=OuterRef("project"), annotator=actor)
-    day = limits.today(actor)
-    away = DaysAway.objects.filter(membership=OuterRef("pk"), first__lte=day, last__gte=day)
     known = Membership.objects.select_related("user").annotate(
         recheck=Subquery(waiting),
         last=Subquery(newest),
         assigned=Exists(kept),
         limited=Exists(Quota.objects.filter(membership=OuterRef("pk"))),
+        tested=Exists(Subset.objects.filter(project=OuterRef("project"), required_test__isnull=False)),
         of_crowd=Exists(CrowdPlace.objects.filter(link__project=OuterRef("project"), user=actor)),
-        away=Subquery(away.order_by("-last").values("last")[:1]),
+        away=withheld.away_until(actor),
     )
     membership: Membership = known.get(project=project, user=actor)
     last: date | None = getattr(membership, "away", None)
     if last is not None:
-        raise Conflict(
-            translatable(
-                "You are noted as away until {date}, and get nothing new; tell an admin if that is wrong.",
-                date=last.isoformat(),
-            ),
-            code="away",
-        )
+        raise Conflict(withheld.away_text(last), code="away")
     return membership
 
 
@@ -288,9 +295,8 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
     training.refuse_paused(Membership.objects.filter(project=trajectory.project_id, user=actor).first())
     keep_limit(actor, trajectory.project)
     keep_place(actor, trajectory.project, timezone.now())
-    limited = getattr(_member(actor, trajectory.project), "limited", False)
-    full = limits.full(actor, trajectory.project) if limited else []
-    chosen = _claimable(actor, trajectory.project, 0, full=full).filter(pk=trajectory.pk).first()
+    queue = _queue(_member(actor, trajectory.project), trajectory.project)
+    chosen = queue.claimable(0).filter(pk=trajectory.pk).first()
     if chosen is None:
         raise Conflict(translatable("This trajectory is not available to you."), code="not_claimable")
     return _assign(actor, trajectory.project, chosen, None, assigned=True)
@@ -338,48 +344,55 @@ def _begin(
     return made
 
 
-def _assigned(actor: User, project: Project) -> Trajectory | None:
-    """The first trajectory that is assigned to a person, its row locked; on PostgreSQL those that others hold
-    just now are passed over."""
-    return _first(_claimable(actor, project, 0, assigned=True))
-
-
-def _evenly(actor: User, project: Project, cursor: int, full: Collection[int]) -> tuple[list[int], int]:
-    """Of the next trajectories in the queue those by which people meet most evenly, the best first, and the
-    position before which nothing is left. None when these are all the actor's own: it looks at no more than
-    NEXT rows. Three queries."""
+def _evenly(queue: _Queue, cursor: int) -> tuple[dict[int, int], int]:
+    """Of the next trajectories in the queue those by which people meet most evenly, the best first, each with
+    its free slots, and the position before which nothing is left. None when these are all the person's own:
+    it looks at no more than NEXT rows. Three queries; with quotas two more."""
+    user, project = queue.user, queue.project
     if project.annotators_per_trajectory == 1:
-        return [], 0
+        return {}, 0
     rows = Trajectory.objects.filter(
         project=project, live=True, free_slots__gt=F("reserved"), position__gte=cursor
     )
-    following = rows.exclude(subset__in=full).order_by("position").values("pk")[:NEXT]
-    claimable = _claimable(actor, project, cursor, assigned=False, full=full).filter(pk__in=following)
-    waiting = dict(claimable.values_list("pk", "position"))
-    if not waiting:
-        return [], 0
-    first = min(waiting.values())
+    following = rows.exclude(subset__in=queue.quotas.full).order_by("position").values("pk")[:NEXT]
+    claimable = queue.claimable(cursor, assigned=False)
+    found = list(claimable.filter(pk__in=following).values_list("pk", "position", "free_slots"))
+    if not found:
+        return {}, 0
+    first = min(at for _pk, at, _free in found)
     # subsets keep their turn
-    waiting = {pk: at for pk, at in waiting.items() if at // sampling.PLACES == first // sampling.PLACES}
+    turn = first // sampling.PLACES
+    waiting = {pk: free for pk, at, free in found if at // sampling.PLACES == turn}
+    most = queue.quotas.most(list(QueueTurn)[turn])
+    share: float | None = None
+    if most is not None:
+        partners = most * (project.annotators_per_trajectory - 1)
+        share = partners / max(1, meetings.others(project.pk, user.pk))
+        # however many begun ones wait before them
+        unbegun = claimable.filter(
+            free_slots=project.annotators_per_trajectory, position__lt=(turn + 1) * sampling.PLACES
+        )
+        waiting |= dict(unbegun.values_list("pk", "free_slots")[:TRIED])
     held = meetings.holders(waiting)
-    met = meetings.met(project.pk, actor.pk)
-    order = by_preference([(pk, held.get(pk, ())) for pk in waiting], met)
-    return order[:TRIED], first
+    met = meetings.met(project.pk, user.pk)
+    order = by_preference([(pk, held.get(pk, ())) for pk in waiting], met, share=share)
+    return {pk: waiting[pk] for pk in order[:TRIED]}, first
 
 
-def _in_order(rows: QuerySet[Trajectory], pks: list[int]) -> QuerySet[Trajectory]:
-    ranks = Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(pks)))
-    return rows.filter(pk__in=pks).order_by(ranks)
+def _in_order(rows: QuerySet[Trajectory], ranked: Mapping[int, int]) -> QuerySet[Trajectory]:
+    """Those of these rows that are ranked, the best first, and have as many free slots still: whoever has
+    taken one meanwhile would be met unasked."""
+    still = Q(*(Q(pk=pk, free_slots=free) for pk, free in ranked.items()), _connector=Q.OR)
+    return rows.filter(still).order_by(Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(ranked))))
 
 
-def _nothing_left(actor: User, project: Project) -> Conflict:
+def _nothing_left(queue: _Queue) -> Conflict:
     """Why there is nothing to claim: nothing is left, or a test stands before what is."""
-    closed = closed_subsets(actor, [project.pk]).get(project.pk, {})
-    left = _claimable(actor, project, 0, untested=True) if closed else Trajectory.objects.none()
-    subset = left.filter(subset__in=closed).values_list("subset", flat=True).first()
+    left = queue.claimable(0, untested=True) if queue.closed else Trajectory.objects.none()
+    subset = left.filter(subset__in=queue.closed).values_list("subset", flat=True).first()
     if subset is None:
         return Conflict(NOTHING_LEFT, code="nothing_left")
-    number = ProficiencyTest.objects.get(pk=closed[subset]).number
+    number = ProficiencyTest.objects.get(pk=queue.closed[subset]).number
     return Conflict(
         translatable("Pass test {number} first: what is left to label is for those who have.", number=number),
         code="test_needed",
@@ -387,27 +400,25 @@ def _nothing_left(actor: User, project: Project) -> Conflict:
     )
 
 
-def _choose(
-    actor: User, project: Project, cursor: int, wait_for: int | None, *, assigned: bool, full: Collection[int]
-) -> Trajectory:
+def _choose(queue: _Queue, cursor: int, wait_for: int | None, *, assigned: bool) -> Trajectory:
     """The trajectory to claim from the queue, its row locked.
 
     Waiting is done for one row only, in a transaction that holds no other: whoever held one and waited for
     the next could wait for somebody who waits for them.
     """
     if wait_for is not None:
-        held = _claimable(actor, project, 0, full=full).filter(pk=wait_for)
+        held = queue.claimable(0).filter(pk=wait_for)
         chosen = held.select_for_update(of=("self",), no_key=True).first()
         if chosen is None:
             raise StaleState(translatable("Somebody else has claimed it."), code="no_free_slot")
         return chosen
-    chosen = _first(_claimable(actor, project, cursor, assigned=False, full=full))
+    chosen = _first(queue.claimable(cursor, assigned=False))
     if chosen is None and cursor:
         # The cursor is a short cut, not the truth: before saying no, look from the start.
-        chosen = _first(_claimable(actor, project, 0, assigned=False, full=full))
+        chosen = _first(queue.claimable(0, assigned=False))
     if chosen is None:
-        left = _claimable(actor, project, 0, assigned=None if assigned else False, full=full).first()
+        left = queue.claimable(0, assigned=None if assigned else False).first()
         if left is None:
-            raise Conflict(QUOTA, code="quota") if full else _nothing_left(actor, project)
+            raise Conflict(withheld.QUOTA, code="quota") if queue.quotas.full else _nothing_left(queue)
         raise _Held(left.pk)
     return chosen

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef
-from django.utils import timezone
+from django.db.models import Exists, OuterRef, Subquery
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
-from annotation.models import ACTIVE_STATES, Assignment, DaysAway, Membership, Project, Quota, Subset, User
-from annotation.policies import Actor, require
+from annotation.core.vocabulary import QueueTurn
+from annotation.models import DaysAway, Membership, Project, Quota, Subset, User
+from annotation.models.versioned import Versioned
+from annotation.policies import Actor, require, withheld
 
 from .. import audit
+from ..transitions import require_version
 
 MOST = 1_000_000
 MAX_PERIODS = 50
@@ -29,6 +29,23 @@ NOT_A_QUOTA = translatable("A quota is a whole number from 0 to {most}.", most=f
 Period = tuple[date, date]
 
 
+@dataclass
+class Limits(Versioned):
+    """What a member's limits are: quotas by the name of their subset, and periods away."""
+
+    EDITED = ("quotas", "days_away")
+    quotas: dict[str, int]
+    days_away: list[Period]
+
+
+def noted(membership: Membership) -> Limits:
+    """The limits of a member. Two queries."""
+    return Limits(
+        dict(membership.quotas.values_list("subset__name", "most")),
+        list(membership.days_away.values_list("first", "last")),
+    )
+
+
 @transaction.atomic
 def set_limits(
     *,
@@ -36,11 +53,13 @@ def set_limits(
     membership: Membership,
     quotas: Mapping[Subset, int | None] | None = None,
     days_away: Collection[Period] | None = None,
+    version: str | None = None,
 ) -> None:
     """Set how many trajectories of each subset a member may have (None: any number; a subset that is left out
     stays as it is), and all days on which they are away, in place of those so far.
 
-    Raises Invalid for a number that is out of range, for days that end before they begin, and for too many.
+    Raises Invalid for a number that is out of range, for days that end before they begin, and for too many,
+    StaleVersion when the limits are no longer at the `version` that the actor began from.
     """
     require(actor, "members.change", membership)
     for most in (quotas or {}).values():
@@ -53,6 +72,13 @@ def set_limits(
         raise Invalid(TOO_MANY_PERIODS, fields={"days_away": TOO_MANY_PERIODS})
     # what was passed over because of a quota is looked at again
     Membership.objects.filter(pk=membership.pk).update(claim_cursor=0)
+    if version is not None:
+        now = noted(membership)
+        wanted = now.quotas | {subset.name: most for subset, most in (quotas or {}).items()}
+        given = {name: most for name, most in wanted.items() if most is not None}
+        require_version(
+            now, version, {"quotas": given, "days_away": now.days_away if days_away is None else periods}
+        )
     detail: dict[str, object] = {}
     if quotas is not None:
         for subset, most in quotas.items():
@@ -77,24 +103,38 @@ def set_limits(
     )
 
 
-def full(person: User, project: Project) -> list[int]:
-    """The subsets (pks) of which a person has as many trajectories as they may. Two queries."""
-    most = dict(
-        Quota.objects.filter(membership__user=person, membership__project=project)
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """`full`: the subsets (pk) of which a person has as many trajectories as they may. `by_turn`: how many
+    they may have of the subsets of each turn; None: any number of one of them."""
+
+    full: list[int]
+    by_turn: dict[str, int | None]
+
+    def most(self, turn: QueueTurn) -> int | None:
+        """How many they may have of all that comes until a turn is over. None: any number."""
+        turns = list(QueueTurn)
+        mosts = [self.by_turn.get(one, 0) for one in turns[: turns.index(turn) + 1]]
+        return None if None in mosts else sum(most for most in mosts if most is not None)
+
+
+ANY_NUMBER = Quotas([], dict.fromkeys(QueueTurn, None))
+
+
+def quotas(person: User, project: Project) -> Quotas:
+    """What a person may have of a project's subsets. Two queries."""
+    own = Quota.objects.filter(subset=OuterRef("pk"), membership__user=person)
+    rows = (
+        Subset.objects.filter(project=project, training=False)
         .order_by()
-        .values_list("subset", "most")
+        .annotate(most=Subquery(own.values("most")))
     )
-    held = Assignment.objects.filter(
-        annotator=person, project=project, state__in=ACTIVE_STATES, trajectory__subset__in=most
-    )
-    has = Counter(held.order_by().values_list("trajectory__subset", flat=True))
-    return [subset for subset, quota in most.items() if has[subset] >= quota]
-
-
-def today(person: User, now: datetime | None = None) -> date:
-    """The day that it is where a person is."""
-    zone = ZoneInfo(person.time_zone or settings.TIME_ZONE)
-    return timezone.localdate(now or timezone.now(), zone)
+    by_turn: dict[str, int | None] = {}
+    for turn, most in rows.values_list("turn", "most"):
+        before = by_turn.get(turn, 0)
+        by_turn[turn] = None if most is None or before is None else before + most
+    full = withheld.reached(person).filter(membership__project=project)
+    return Quotas(list(full.values_list("subset", flat=True)), by_turn)
 
 
 def is_away(now: datetime) -> Exists:

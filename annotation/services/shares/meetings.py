@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations, product
 
-from django.db.models import F, Q
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.db.models.functions import Greatest
 
-from annotation.models import ACTIVE_STATES, Assignment, Meeting
+from annotation.models import ACTIVE_STATES, Assignment, Meeting, Membership
 
 Pair = tuple[int, int]
 
@@ -66,10 +66,21 @@ def left(gone: Iterable[tuple[int, int, int]]) -> None:
 
 
 def met(project_id: int, person: int) -> dict[int, int]:
-    """How often a person has met each other one. One query."""
+    """How often a person has met each other one who labels here still. One query."""
     rows = Meeting.objects.filter(Q(first=person) | Q(second=person), project=project_id)
-    found = rows.values_list("first", "second", "number")
-    return {other if one == person else one: number for one, other, number in found}
+    rows = rows.annotate(other=Case(When(first=person, then="second"), default="first"))
+    here = _labelling(project_id).filter(user=OuterRef("other"))
+    return dict(rows.filter(Exists(here)).values_list("other", "number"))
+
+
+def others(project_id: int, person: int) -> int:
+    """How many others label here who have had anything. One query."""
+    had = Assignment.objects.filter(project=project_id, annotator=OuterRef("user"))
+    return _labelling(project_id).filter(Exists(had)).exclude(user=person).count()
+
+
+def _labelling(project_id: int) -> QuerySet[Membership]:
+    return Membership.objects.filter(project=project_id, is_annotator=True, user__is_active=True)
 
 
 def holders(trajectories: Collection[int]) -> dict[int, list[int]]:

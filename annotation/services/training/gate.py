@@ -3,15 +3,10 @@
 from django.utils import timezone
 
 from annotation.core.errors import Conflict
-from annotation.core.i18n import translatable
 from annotation.models import Membership, Project
+from annotation.policies.withheld import PAUSED
 
 from . import marking, pilots, tutorial
-
-PAUSED = translatable(
-    "You are given nothing new at the moment; what you have begun you can finish. The project's admins know "
-    "of it, and will tell you more."
-)
 
 
 def gate(membership: Membership, project: Project) -> int | None:
