@@ -130,10 +130,13 @@ class History(trajectories.Labelled):
         rows = Trajectory.objects.select_related("project", "subset", "task")
         trajectory = fetch(self.user, rows, pk=pk)
         query = self.query(shapes.HistoryOf)
-        self.ask_first(trajectory)
+        access = self.ask_first(trajectory)
         place = step_at(trajectory.pk, query.get("message_index"))
         entries: Any = noted_reads.history(
-            actor=self.user, trajectory=trajectory, place="everything" if query["everything"] else place
+            actor=self.user,
+            trajectory=trajectory,
+            place="everything" if query["everything"] else place,
+            access=access,
         )
         return self.page(entries, shapes.HistoryEntry)
 

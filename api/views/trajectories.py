@@ -279,17 +279,20 @@ class Labelled(View):
 
     noun = "trajectories"
 
-    def ask_first(self, row: Trajectory) -> None:
-        """Raise Conflict to an admin who could still claim the trajectory, unless they say `reveal=true`."""
+    def ask_first(self, row: Trajectory) -> FieldAccess:
+        """Raise Conflict to an admin who could still claim the trajectory, unless they say `reveal=true`.
+        Otherwise what the caller may see of it."""
+        access = field_access(self.user, row)
         if self.request.query_params.get("reveal") == "true":
-            return
+            return access
         # in this order: for whoever may not see them it takes as long, whatever the trajectory's state
-        if field_access(self.user, row).raw and noted_reads.costs_the_claim(actor=self.user, trajectory=row):
+        if access.raw and noted_reads.costs_the_claim(actor=self.user, trajectory=row):
             message = _(
                 "Once you have seen the labels, you can no longer claim this trajectory; add reveal=true to "
                 "see them."
             )
             raise Conflict(message, code="asks_first")
+        return access
 
 
 class Raw(Labelled):
@@ -305,9 +308,9 @@ class Raw(Labelled):
         admins who are not labelling it themselves. Reading them is noted, and asked about first, as it is for
         the labels (`…/judgements/`)."""
         row = _found(self, pk)
-        self.ask_first(row)
+        access = self.ask_first(row)
         return HttpResponse(
-            noted_reads.record(actor=self.user, trajectory=row),
+            noted_reads.record(actor=self.user, trajectory=row, access=access),
             content_type="application/octet-stream",
             headers={
                 "Content-Disposition": f'attachment; filename="trajectory-{row.pk}.json"',
@@ -327,9 +330,9 @@ class Atif(Labelled):
         same record again. For admins who are not labelling it themselves. Noted and asked about first, as it
         is for the labels (`…/judgements/`)."""
         row = _found(self, pk)
-        self.ask_first(row)
+        access = self.ask_first(row)
         # as Python writes it: logs hold NaN, which the strict renderer of the API refuses
-        text = json.dumps(noted_reads.atif(actor=self.user, trajectory=row))
+        text = json.dumps(noted_reads.atif(actor=self.user, trajectory=row, access=access))
         return HttpResponse(text, content_type="application/json")
 
 
@@ -346,8 +349,9 @@ class Judgements(Labelled):
         it themselves. Seeing them is noted; an admin who also annotates must say `reveal=true` (else 409),
         because whoever has seen the labels of a trajectory can no longer claim it."""
         row = _found(self, pk)
-        self.ask_first(row)
-        return Response(side_by_side(noted_reads.inspection(actor=self.user, trajectory=row), window(self)))
+        access = self.ask_first(row)
+        read = noted_reads.inspection(actor=self.user, trajectory=row, access=access)
+        return Response(side_by_side(read, window(self)))
 
 
 def item(item_: reports.SideBySideItem) -> dict[str, Any]:

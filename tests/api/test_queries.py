@@ -173,9 +173,9 @@ def test_trajectory_and_its_judgements_and_case_take_as_many_however_long(
         caller.get("/me/")
     assert queries(lambda: by.admin.get(f"/trajectories/{row.pk}/")) == 5
     raw, judgements = (f"/trajectories/{row.pk}/{name}/" for name in ("raw", "judgements"))
-    assert queries(lambda: by.admin.get(raw)) == 11, "the first time it is noted"
-    assert queries(lambda: by.admin.get(raw)) == 8
-    assert queries(lambda: by.admin.get(judgements)) == 22
+    assert queries(lambda: by.admin.get(raw)) == 9, "the first time it is noted"
+    assert queries(lambda: by.admin.get(raw)) == 6
+    assert queries(lambda: by.admin.get(judgements)) == 20
     assert queries(lambda: by.judith.get(f"/adjudications/{case.pk}/")) == 14
     decision = {"message_index": 2, "value": 1}
     assert queries(lambda: by.judith.post(f"/adjudications/{case.pk}/decisions/", decision)) == 11
@@ -205,7 +205,7 @@ def test_claiming_takes_as_many_queries_however_much_there_is(by: Callers, cast:
         label_all(claim(cast.ann, cast.project))
     by.ann.get("/me/")
     # one of them asks, once the claim holds the project, whether it has an experiment now
-    assert queries(lambda: by.ann.post("/projects/bench/claim/")) == 23
+    assert queries(lambda: by.ann.post("/projects/bench/claim/")) == 21
 
 
 @pytest.mark.parametrize("n", [ONE, 4])

@@ -16,13 +16,16 @@ from ..shared.pseudonyms import letter_seed, letters
 from .history_entries import HistoryEntry, HistoryReader, Place, entries
 
 
-def history(*, actor: User, trajectory: Trajectory, place: Place) -> tuple[list[HistoryEntry], bool]:
+def history(
+    *, actor: User, trajectory: Trajectory, place: Place, access: FieldAccess | None = None
+) -> tuple[list[HistoryEntry], bool]:
     """The history of a place, the oldest first; and whether it tells of others' labels. A constant number of
     queries: at most 25.
 
-    `trajectory` comes with its project, subset and task.
+    `trajectory` comes with its project, subset and task; `access`: as `field_access` has it, where it is
+    known already.
     """
-    access = field_access(actor, trajectory)
+    access = access or field_access(actor, trajectory)
     resolved = access.discussed and access.consensus
     talk = access.others_labels or access.discussed
     known = _assignments(actor, trajectory, access, every_one=access.others_labels or resolved)

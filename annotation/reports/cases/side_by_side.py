@@ -229,10 +229,11 @@ def case(*, actor: Viewer, adjudication: Adjudication) -> SideBySide:
     return shown
 
 
-def inspection(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
+def inspection(*, actor: Viewer, trajectory: Trajectory, access: FieldAccess | None = None) -> SideBySide:
     """A trajectory with everything that is known about it, for admins; drafts of open assignments and judges'
     suggestions included. Its letters are those of its case."""
-    shown = _side_by_side(actor, trajectory, seed=letter_seed(trajectory), drafts=True)
+    seed = letter_seed(trajectory)
+    shown = _side_by_side(actor, trajectory, seed=seed, drafts=True, access=access)
     steps = [item.step for item in shown.steps if item.step is not None]
     _add_suggestions(shown, suggestions_for_admin(trajectory=trajectory, access=shown.access, steps=steps))
     return shown
@@ -246,9 +247,10 @@ def discussed(*, actor: Viewer, discussion: Discussion) -> SideBySide:
     return _side_by_side(actor, discussion.trajectory, seed=discussion.letter_seed)
 
 
-def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
-    """A trajectory without anybody's labels, as far as the viewer may see it."""
-    access = field_access(actor, trajectory)
+def plain(*, actor: Viewer, trajectory: Trajectory, access: FieldAccess | None = None) -> SideBySide:
+    """A trajectory without anybody's labels, as far as the viewer may see it. `access`: as `field_access` has
+    it, where it is known already."""
+    access = access or field_access(actor, trajectory)
     return SideBySide(
         trajectory=trajectory,
         access=access,
@@ -263,11 +265,16 @@ def plain(*, actor: Viewer, trajectory: Trajectory) -> SideBySide:
 
 
 def _side_by_side(
-    actor: Viewer, trajectory: Trajectory, *, seed: int | None, drafts: bool = False
+    actor: Viewer,
+    trajectory: Trajectory,
+    *,
+    seed: int | None,
+    drafts: bool = False,
+    access: FieldAccess | None = None,
 ) -> SideBySide:
     """The submitted labels of a trajectory in the order of their letters, which `seed` draws (without one,
     that of the slots); behind them, with `drafts`, those of all other assignments."""
-    shown = plain(actor=actor, trajectory=trajectory)
+    shown = plain(actor=actor, trajectory=trajectory, access=access)
     if not (shown.access.others_labels or (shown.access.discussed and not drafts)):
         raise Denied(translatable("You may not see other people’s labels here."))
     rows = Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
