@@ -190,6 +190,7 @@ class Limits(Output):
 
     quotas = Quota(many=True)
     days_away = DaysAway(many=True)
+    version = serializers.CharField(help_text="Names the quotas and days away as they are.")
 
 
 class LimitsChange(Input):
@@ -197,6 +198,7 @@ class LimitsChange(Input):
 
     quotas = NewQuota(many=True, required=False)
     days_away = NewDaysAway(many=True, required=False)
+    version = Version()
 
 
 class Invitation(Output):

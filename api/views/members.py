@@ -12,7 +12,7 @@ from annotation.models import CrowdLink, CrowdPlace, Invitation, Membership, Qua
 from annotation.policies import require, visible
 from annotation.reports.work.crowd import crowd_links, crowd_places, progress_of
 from annotation.services import projects, training
-from annotation.services.shares.limits import set_limits
+from annotation.services.shares.limits import noted, set_limits
 
 from ..serializers import people as shapes
 from .base import ProjectView, View, fetch, only_row
@@ -104,7 +104,11 @@ class Limits(ProjectView):
         return fetch(self.user, rows, pk=pk)
 
     def _said(self, member: Membership) -> Response:
-        rows = {"quotas": member.quotas.select_related("subset"), "days_away": member.days_away.all()}
+        rows = {
+            "quotas": member.quotas.select_related("subset"),
+            "days_away": member.days_away.all(),
+            "version": noted(member).version,
+        }
         return Response(shapes.Limits(rows).data)
 
     @extend_schema(summary="Look at a member's quotas and days away", responses=shapes.Limits)
@@ -130,6 +134,7 @@ class Limits(ProjectView):
                 only_row(subsets.filter(name=one["subset"])): one["most"] for one in values.get("quotas", ())
             },
             days_away=None if away is None else [(one["first"], one["last"]) for one in away],
+            version=values.get("version"),
         )
         return self._said(member)
 

@@ -559,9 +559,16 @@ class CrowdLinkForm(forms.Form):
     )
 
 
+def _day(value: Any) -> date | None:
+    try:
+        return date.fromisoformat(str(value))
+    except ValueError:
+        return None
+
+
 class LimitsForm(forms.Form):
     """How many trajectories of each subset a member may have, and their days away: those noted, and a row
-    for more."""
+    for more; of what was sent, all rows, however many are noted by now."""
 
     def __init__(
         self,
@@ -576,7 +583,9 @@ class LimitsForm(forms.Form):
             self.fields[name] = forms.IntegerField(
                 label=subset.name, required=False, min_value=0, max_value=MOST, initial=most
             )
-        self.periods = [f"away_{number}" for number in range(min(len(days_away) + 1, MAX_PERIODS))]
+        sent = sum(name.startswith("away_") and name.endswith("_first") for name in data or ())
+        rows = min(max(len(days_away) + 1, sent), MAX_PERIODS)
+        self.periods = [f"away_{number}" for number in range(rows)]
         for number, name in enumerate(self.periods):
             first, last = days_away[number] if number < len(days_away) else (None, None)
             for end, value, title in (("first", first, _("From")), ("last", last, _("to (included)"))):
@@ -607,14 +616,22 @@ class LimitsForm(forms.Form):
                 self.add_error(f"{name}_last", _("The last day away comes before the first."))
         return values
 
-    def limits(self) -> dict[str, Any]:
-        """What a valid form says, as the service takes it."""
-        values = self.cleaned_data
-        ends = [(values[f"{name}_first"], values[f"{name}_last"]) for name in self.periods]
+    def limits(self, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What a valid form (or these values of its fields) says, as the service takes it."""
+        said = self.cleaned_data if values is None else values
         return {
-            "quotas": {subset: values[name] for name, subset in self.subsets.items()},
-            "days_away": [(first, last) for first, last in ends if first],
+            "quotas": {subset: said.get(name) for name, subset in self.subsets.items()},
+            "days_away": self.periods_of(said),
         }
+
+    def periods_of(self, values: Mapping[str, Any]) -> list[tuple[date, date]]:
+        """The periods among the values of fields, days or their text."""
+        ends = [[_day(values.get(f"{name}_{end}")) for end in ("first", "last")] for name in self.periods]
+        return [(first, last) for first, last in ends if first and last]
+
+    def shown(self) -> dict[str, Any]:
+        """What the form shows of what is noted, by field."""
+        return {name: field.initial for name, field in self.fields.items()}
 
 
 TURNS = [

@@ -91,11 +91,15 @@ def test_invitation_is_revoked_by_an_admin(by: Callers) -> None:
 def test_quotas_and_days_away_of_a_member(by: Callers, cast: Cast) -> None:
     import_records(cast.project, 1)
     url = f"/projects/bench/members/{cast.project.memberships.get(user=cast.ann).pk}/limits/"
-    assert ok(by.admin.get(url)) == {"quotas": [], "days_away": []}
+    began = ok(by.admin.get(url))
+    assert {**began, "version": ""} == {"quotas": [], "days_away": [], "version": ""}
     days = [{"first": "2126-12-20", "last": "2127-01-03"}]
     sent = {"quotas": [{"subset": "tiny", "most": 3}], "days_away": days}
-    assert ok(by.admin.patch(url, sent)) == sent
-    assert ok(by.admin.patch(url, {"days_away": []})) == {**sent, "days_away": []}
+    changed = ok(by.admin.patch(url, {**sent, "version": began["version"]}))
+    assert changed == {**sent, "version": changed["version"]}
+    assert ok(by.admin.patch(url, {**sent, "version": began["version"]})) == changed
+    refused(by.admin.patch(url, {"days_away": [], "version": began["version"]}), 409, "stale_version")
+    assert ok(by.admin.patch(url, {"days_away": [], "version": changed["version"]}))["days_away"] == []
     assert ok(by.admin.patch(url, {"quotas": [{"subset": "tiny", "most": None}]}))["quotas"] == []
     refused(by.admin.patch(url, {"quotas": [{"subset": "none", "most": 1}]}), 404)
     refused(by.admin.patch(url, {"days_away": [{"first": "2126-12-20", "last": "2126-12-19"}]}), 400)

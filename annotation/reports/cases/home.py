@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
@@ -30,6 +30,7 @@ from annotation.models import (
     User,
     given_to_people,
 )
+from annotation.policies import withheld
 from annotation.policies.qualifying import closed_subsets
 from annotation.policies.rechecks import askable
 
@@ -42,14 +43,28 @@ PROJECTS_SHOWN = 30
 UNFINISHED_IMPORTS = (ImportState.UPLOADED.value, ImportState.QUEUED.value, ImportState.RUNNING.value)
 
 
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The queue of a project for one annotator: `can_claim`, whether something is free for them to label,
+    `next`, what stands before it, and `why`, a sentence, where they are given nothing although something may
+    be left: they are paused or away, or have as many as they may."""
+
+    can_claim: bool = False
+    next: NextTurn | None = None
+    why: str = ""
+
+    @property
+    def has_nothing(self) -> bool:
+        """Whether nothing is left for them, and nothing stands before it."""
+        return not (self.can_claim or self.next or self.why)
+
+
 @dataclass
 class ProjectWork:
     """One project on the home page: what this person can do in it now.
 
-    `can_claim` is for annotators, `next` what stands before their queue, and `paused` whether they are given
-    nothing new; `disputes` (cases nobody has,
-    not labelled by this person) and `cases` (their own open ones) for adjudicators. For admins alone:
-    `counts` (state → trajectories), `untaken` (disputes that nobody has), `left` (labellings to be
+    `queue` is for annotators; `disputes` (cases nobody has, not labelled by this person) and `cases` (their
+    own open ones) for adjudicators. For admins alone: `counts` (state → trajectories), `untaken` (disputes that nobody has), `left` (labellings to be
     submitted), and `ending`, the claims that end soon because nobody uses them.
     """
 
@@ -57,9 +72,7 @@ class ProjectWork:
     roles: tuple[Role, ...]
     open: list[Assignment] = field(default_factory=list)
     own: OwnWork = field(default_factory=OwnWork)
-    can_claim: bool = False
-    next: NextTurn | None = None
-    paused: bool = False
+    queue: Queue = field(default_factory=Queue)
     disputes: int = 0
     cases: list[Adjudication] = field(default_factory=list)
     imports: list[ImportFile] = field(default_factory=list)
@@ -71,8 +84,8 @@ class ProjectWork:
     @property
     def waits(self) -> bool:
         """Whether anything waits for this person."""
-        own = bool(self.open or self.own.open or self.cases or self.imports)
-        return own or self.can_claim or bool(self.disputes or self.untaken or self.ending or self.complete)
+        own = bool(self.open or self.own.open or self.cases or self.imports or self.queue.can_claim)
+        return own or bool(self.disputes or self.untaken or self.ending or self.complete)
 
     @property
     def complete(self) -> bool:
@@ -105,10 +118,7 @@ def waiting_for(user: User) -> list[ProjectWork]:
             roles.add(Role.ADMIN)
         cards[project.pk] = ProjectWork(project=project, roles=tuple(role for role in Role if role in roles))
         if member is not None:
-            turn = cards[project.pk].next = turns.get(project.pk)
-            has_work = (turn is not None and turn.kind != "open") or bool(getattr(member, "has_work", False))
-            cards[project.pk].can_claim = member.is_annotator and has_work and member.paused_at is None
-            cards[project.pk].paused = member.paused_at is not None
+            cards[project.pk].queue = _queue(member, turns)
     _own_work(user, cards)
     _disputes(user, {pk: card for pk, card in cards.items() if Role.ADJUDICATOR in card.roles})
     _for_admins(user, {pk: card for pk, card in cards.items() if Role.ADMIN in card.roles})
@@ -116,13 +126,16 @@ def waiting_for(user: User) -> list[ProjectWork]:
 
 
 def _memberships(user: User, projects: Iterable[Project], closed: Closed) -> QuerySet[Membership]:
-    """The person's memberships, each with `has_work`: they would be given something if they claimed."""
+    """The person's memberships, each with `has_work`: they would be given something if they claimed; whether
+    a quota of theirs is `full`, and until when they are `away`."""
     theirs = Assignment.objects.filter(trajectory=OuterRef("pk"), annotator=user)
     rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=user)
     seen = Exposure.objects.filter(trajectory=OuterRef("pk"), user=user, kind__in=SEEN_LABELS)
     unpassed = [subset for subsets in closed.values() for subset in subsets]
+    full = withheld.reached(user)
     free = Trajectory.objects.filter(
         ~Q(subset__in=unpassed) if unpassed else Q(),
+        ~Q(subset__in=full.values("subset")),
         given_to_people(),
         ~Exists(theirs),
         ~Exists(rechecked),
@@ -135,35 +148,33 @@ def _memberships(user: User, projects: Iterable[Project], closed: Closed) -> Que
     kept = Reservation.objects.filter(annotator=user, project=OuterRef("project"))
     rows = Membership.objects.filter(user=user, project__in=[project.pk for project in projects])
     rechecks = askable(user).filter(project=OuterRef("project"))
-    return rows.annotate(has_work=Exists(free) | Exists(kept) | Exists(rechecks))
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """The queue of a project for one annotator: `can_claim`, whether something is free for them to label,
-    `next`, what stands before it, and `paused`, whether they are given nothing new."""
-
-    can_claim: bool = False
-    next: NextTurn | None = None
-    paused: bool = False
-
-    @property
-    def has_nothing(self) -> bool:
-        """Whether nothing is left for them, and nothing stands before it."""
-        return not (self.can_claim or self.next or self.paused)
+    return rows.annotate(
+        has_work=Exists(free) | Exists(kept) | Exists(rechecks),
+        full=Exists(full.filter(membership=OuterRef("pk"))),
+        away=withheld.away_until(user),
+    )
 
 
 def queue_for(user: User, project: Project) -> Queue:
     """A project's queue for this person. At most six queries."""
     closed = closed_subsets(user, [project.pk])
     row = _memberships(user, [project], closed).first()
-    if row is None or not row.is_annotator:
+    return Queue() if row is None else _queue(row, next_turns(user, [row], closed))
+
+
+def _queue(member: Membership, turns: Mapping[int, NextTurn]) -> Queue:
+    """Of a membership, as `_memberships` gives it."""
+    if not member.is_annotator:
         return Queue()
-    if row.paused_at is not None:
-        return Queue(paused=True)
-    turn = next_turns(user, [row], closed).get(project.pk)
-    has_work = bool(getattr(row, "has_work", False))
-    return Queue(has_work or (turn is not None and turn.kind != "open"), turn)
+    if member.paused_at is not None:
+        return Queue(why=withheld.PAUSED)
+    away = getattr(member, "away", None)
+    if away is not None:
+        return Queue(why=withheld.away_text(away))
+    turn = turns.get(member.project_id)
+    if bool(getattr(member, "has_work", False)) or (turn is not None and turn.kind != "open"):
+        return Queue(True, turn)
+    return Queue(False, turn, withheld.QUOTA if getattr(member, "full", False) else "")
 
 
 def _own_work(user: User, cards: dict[int, ProjectWork]) -> None:

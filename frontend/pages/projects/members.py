@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import Case, Q, When
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect
@@ -27,7 +27,7 @@ from annotation.language import translated
 from annotation.models import Invitation, Membership, Qualification, Subset
 from annotation.reports.training import tutorial
 from annotation.services import projects, training
-from annotation.services.shares.limits import set_limits
+from annotation.services.shares.limits import Limits, noted, set_limits
 from frontend import mail
 from frontend.forms import add_errors
 from frontend.forms.projects import InviteForm, LimitsForm, QualificationForm, RolesForm
@@ -230,15 +230,29 @@ def limits(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     opened = open_project(request, slug, MEMBERS_VERB)
     found = Membership.objects.filter(project=opened.project).select_related("user", "project")
     membership = get_object_or_404(policies.visible(opened.user, found), pk=pk)
-    most = dict(membership.quotas.values_list("subset", "most"))
     subsets = policies.visible(opened.user, Subset.objects.filter(project=opened.project, training=False))
-    away = list(membership.days_away.values_list("first", "last"))
-    form = LimitsForm(request.POST or None, quotas={row: most.get(row.pk) for row in subsets}, days_away=away)
+
+    def read_anew(now: Limits, data: QueryDict | None = None) -> LimitsForm:
+        quotas = {row: now.quotas.get(row.name) for row in subsets}
+        return LimitsForm(data, quotas=quotas, days_away=now.days_away)
+
+    now, collision = noted(membership), None
+    form = read_anew(now, request.POST or None)
     if form.is_valid():
+        asked = form.limits()
         try:
-            set_limits(actor=opened.user, membership=membership, **form.limits())
+            version = read(request.POST).version
+            set_limits(actor=opened.user, membership=membership, **asked, version=version)
         except Invalid as error:
             form.add_error(None, translated(error.message))
+        except StaleVersion:
+            now = noted(membership)
+            collision = collide(opened, membership, form, read_anew(now).shown(), take=request.path)
+            quotas = form.limits(collision.values)["quotas"]
+            theirs, away = set(now.days_away), set(asked["days_away"])
+            began = set(form.periods_of(read(request.POST).values))
+            merged = sorted((theirs | (away - began)) - (began - away))
+            form = LimitsForm(None, quotas=quotas, days_away=merged)
         else:
             said = _("Quotas and days away of %(name)s are saved.")
             messages.success(request, said % {"name": membership.user})
@@ -247,9 +261,11 @@ def limits(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return opened.render(
         "projects/limits.html",
         "members",
-        status=400 if refused else 200,
+        status=409 if collision else 400 if refused else 200,
         title=str(membership.user),
         form=form,
+        began=request.POST.get(BEGAN, "") if refused else begun(now.version, read_anew(now).shown()),
+        collision=collision,
     )
 
 

@@ -11,6 +11,8 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, Denied, Invalid
 from annotation.core.vocabulary import AssignmentState
 from annotation.models import Assignment, AuditEvent, DaysAway, Membership, Subset, User
+from annotation.policies import withheld
+from annotation.reports.cases import home
 from annotation.services import assign, claim_expiry, projects
 from annotation.services.shares import limits
 from tests import people
@@ -48,6 +50,7 @@ def test_quota_of_a_subset_sends_its_member_to_the_others_and_ends_in_a_sentence
 
     assert sorted(one.trajectory.subset.name for one in mine) == ["other", "tiny", "tiny"]
     assert refusal(cast, cast.ann) == "quota"
+    assert home.queue_for(cast.ann, cast.project) == home.Queue(why=withheld.QUOTA)
     with pytest.raises(Conflict, match="not available"):
         assign.claim_this(actor=cast.ann, trajectory=rows[3])
     given_back = next(one for one in mine if one.trajectory.subset.name == "tiny")
@@ -66,6 +69,7 @@ def test_what_is_assigned_comes_beyond_the_quota(cast: Cast) -> None:
     assign.assign_trajectories(
         actor=cast.admin, project=cast.project, trajectories=rows[2:], annotators=[cast.ann]
     )
+    assert home.queue_for(cast.ann, cast.project).can_claim
     assert people.claim(cast.ann, cast.project).trajectory_id == rows[2].pk
     assert refusal(cast, cast.ann) == "quota"
 
@@ -74,12 +78,13 @@ def test_what_is_assigned_comes_beyond_the_quota(cast: Cast) -> None:
 def test_whoever_is_away_is_given_nothing_until_they_are_back(cast: Cast) -> None:
     rows = people.import_records(cast.project, 3)
     held = people.claim(cast.ann, cast.project)
-    today = limits.today(cast.ann)
+    today = withheld.today(cast.ann)
     away(cast, cast.ann, (today - 9 * DAY, today - 3 * DAY), (today, today + DAY))
 
     with pytest.raises(Conflict, match=f"away until {today + DAY}") as refused:
         people.claim(cast.ann, cast.project)
     assert refused.value.code == "away"
+    assert home.queue_for(cast.ann, cast.project) == home.Queue(why=str(refused.value.message))
     with pytest.raises(Conflict, match="away until"):
         assign.claim_this(actor=cast.ann, trajectory=rows[2])
     # what they have begun they can go on with
@@ -93,8 +98,8 @@ def test_the_day_is_that_of_the_member(cast: Cast) -> None:
     User.objects.filter(pk=cast.ann.pk).update(time_zone="Pacific/Kiritimati")
     cast.ann.refresh_from_db()
     noon = datetime(2026, 12, 1, 12, tzinfo=UTC)
-    assert limits.today(cast.ann, noon) == date(2026, 12, 2)
-    assert limits.today(cast.ben, noon) == date(2026, 12, 1)
+    assert withheld.today(cast.ann, noon) == date(2026, 12, 2)
+    assert withheld.today(cast.ben, noon) == date(2026, 12, 1)
 
 
 @pytest.mark.postgres
