@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import Assignment, Project, Trajectory
-from annotation.policies import OPERATOR
+from annotation.policies import OPERATOR, withheld
 from annotation.services import projects
+from annotation.services.shares import limits
 from tests import people
 
 
@@ -94,3 +95,20 @@ def test_trajectory_one_labelled_oneself_is_no_dispute_for_one(browse, cast, at,
     people.import_records(cast.project, 1)
     people.make_disputed(cast)
     assert "No dispute is waiting." in text(browse("ann").get(at("home")))
+
+
+def test_who_is_away_or_at_their_quota_is_told_so_and_offered_no_claim(browse, cast, at, text):
+    people.import_records(cast.project, 2)
+    pages = (at("home"), at("work", "bench"), at("project", "bench"))
+    ann = browse("ann")
+    assert all("Label the next one" in text(ann.get(page)) for page in pages)
+    member = cast.project.memberships.get(user=cast.ann)
+    change = {"actor": cast.admin, "membership": member}
+    day = withheld.today(cast.ann)
+    limits.set_limits(**change, quotas={cast.project.subsets.get(): 0})
+    for reason in ("as many trajectories as are meant for you", f"away until {day}"):
+        for page in pages:
+            shown = text(ann.get(page))
+            assert shown.count(reason) == 1 and "Label the next one" not in shown, page
+            assert "Nothing is left" not in shown, page
+        limits.set_limits(**change, days_away=[(day, day)])
