@@ -64,8 +64,9 @@ class ProjectWork:
     """One project on the home page: what this person can do in it now.
 
     `queue` is for annotators; `disputes` (cases nobody has, not labelled by this person) and `cases` (their
-    own open ones) for adjudicators. For admins alone: `counts` (state → trajectories), `untaken` (disputes that nobody has), `left` (labellings to be
-    submitted), and `ending`, the claims that end soon because nobody uses them.
+    own open ones) for adjudicators. For admins alone: `counts` (state → trajectories), `untaken` (disputes
+    that nobody has), `left` (labellings to be submitted), and `ending`, the claims that end soon because
+    nobody uses them.
     """
 
     project: Project
