@@ -62,7 +62,7 @@ PAGES = {
     "members": ("admin", "members", 11),
     "connections": ("admin", "connections", 7),
     "connection": ("admin", "connection", 8),
-    "transfer": ("admin", "connection-transfer", 7),
+    "transfer": ("admin", "connection-transfer", 6),
     "webhooks": ("admin", "webhooks", 7),
     "webhook": ("admin", "webhook", 8),
     "crowd links": ("admin", "crowd-links", 8),
