@@ -22,6 +22,7 @@ from .walking import walk
 Connect = Callable[..., Connection]
 
 
+@pytest.mark.postgres
 def test_labels_lie_on_the_spans_of_the_steps_and_follow_the_consensus(
     cast: Cast, side: FakeMLflow | FakePhoenix, connect: Connect
 ) -> None:
@@ -43,6 +44,7 @@ def test_dry_run_says_what_would_be_done_and_does_nothing(
     assert (row.counts["written"], side.labels(), PushedRecord.objects.count()) == (3, {}, 0)
 
 
+@pytest.mark.postgres
 def test_trace_that_changed_after_it_was_begun_stays_and_its_new_version_goes_elsewhere(
     cast: Cast, side: FakeMLflow | FakePhoenix, connect: Connect
 ) -> None:
@@ -159,6 +161,7 @@ def test_transfer_that_was_stopped_brings_nothing(cast: Cast, mlflow: FakeMLflow
     assert stopping and not ImportFile.objects.exists()
 
 
+@pytest.mark.postgres
 def test_worker_that_died_is_followed_by_another(cast: Cast, mlflow: FakeMLflow, connect: Connect) -> None:
     connection = connect(mlflow)
     mlflow.log(0)
