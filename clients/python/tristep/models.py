@@ -1269,6 +1269,7 @@ class Limits(TypedDict):
 
     quotas: list[Quota]
     days_away: list[DaysAway]
+    version: str
 
 
 class LookAgain(TypedDict):
@@ -1985,6 +1986,7 @@ class PatchedLimitsChangeRequest(TypedDict):
 
     quotas: NotRequired[list[NewQuotaRequest]]
     days_away: NotRequired[list[NewDaysAwayRequest]]
+    version: NotRequired[str]
 
 
 class PatchedMeChangeRequest(TypedDict):

@@ -102,6 +102,14 @@ class Member(Noun):
         """Resume a member."""
         self._delete("pause/")
 
+    def since_check(self) -> m.SinceCheck:
+        """Preview what was labelled since the last good gold."""
+        return self._get("look-again/")
+
+    def look_again(self, **fields: Unpack[m.ExpectedRequest]) -> m.Queued:
+        """Queue what was labelled since the last good gold."""
+        return self._post("look-again/", fields)
+
     def skip_tutorial(self) -> m.Member:
         """Let a member skip the tutorial."""
         return self._post("skip-tutorial/")
