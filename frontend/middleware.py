@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Callable
 
 from django.contrib import messages
@@ -26,11 +25,7 @@ class Preferences:
         if request.path_info.startswith(("/api/v1/", "/static/", "/healthz")):
             return self.get_response(request)
         user = request.user
-        # not by the list of all zones: that reads some six hundred files
-        try:
-            timezone.activate(getattr(user, "time_zone", "") or timezone.get_default_timezone())
-        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-            timezone.deactivate()
+        timezone.activate(getattr(user, "zone", None) or timezone.get_default_timezone())
         if language := getattr(user, "language", ""):
             translation.activate(language)
             request.LANGUAGE_CODE = translation.get_language()

@@ -1,5 +1,9 @@
 """People, their personal API tokens and the invitations that bring them in."""
 
+from datetime import tzinfo
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import F, Q
@@ -35,6 +39,16 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.display_name or self.username
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone in which their days begin: their own, or the server's where this machine knows it
+        not."""
+        # not by the list of all zones: that reads some six hundred files
+        try:
+            return ZoneInfo(self.time_zone or settings.TIME_ZONE)
+        except (KeyError, ValueError, OSError):
+            return timezone.get_default_timezone()
 
 
 class ApiToken(models.Model):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -33,8 +31,7 @@ def away_text(until: date) -> str:
 
 def today(person: m.User, now: datetime | None = None) -> date:
     """The day that it is where a person is."""
-    zone = ZoneInfo(person.time_zone or settings.TIME_ZONE)
-    return timezone.localdate(now or timezone.now(), zone)
+    return timezone.localdate(now or timezone.now(), person.zone)
 
 
 def away_until(person: m.User) -> Subquery:

@@ -67,7 +67,7 @@ NAMES = re.compile(
     r"|StepAcc|FirstErrAcc|Top p|Model [AB]|Ctrl|Shift|Esc|Hugging Face|Parquet|Croissant)"
     r"|\b(?:[Aa]dmin|[Aa]nn|[Bb]en|[Cc]leo|[Jj]udith|[Oo]scar|[Rr]oot|[Gg]uest\d?)\b"
     r"|participant-[0-9a-f]+|Prolific|(?:Standard )?Webhooks?|\bhttps?\b|\btraining\b"
-    r"|\bspan\b|\bruns\b|\bdemo\b"
+    r"|\bspan\b|\bruns\b|\bdemo\b|\bHouse\b|tags\.stage = 'test'"
     r"|Project \w+|bench|other\d|sample-\d|Question \d|Version \d|Truth \d|tiny|search|target|total_index"
 )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import count
 from typing import Any
-from unittest.mock import patch
 
 from annotation.core.jsonio.canonical import sha256_hex
 from annotation.core.vocabulary import ImportState, TrajectoryState
@@ -36,9 +35,10 @@ from annotation.models import (
     WorkshopSample,
 )
 from annotation.policies import OPERATOR
-from annotation.services import bulk, correct, evaluate, label, proficiency, projects, remarks, tags, training
+from annotation.services import correct, evaluate, label, proficiency, projects, remarks, tags, training
 from tests import people
 from tests.fixtures.judges import make_judge, start
+from tests.services.gold_dealing import room_for
 from tests.services.keyed import keyed_items
 from tests.services.long_writes import lines
 from tests.services.publishing import freeze, publish
@@ -163,7 +163,7 @@ def _webhooks(project: Project, many: int) -> None:
 
 def bring(project: Project, number: int) -> None:
     """A subset to be labelled, with room for gold among so few."""
-    with patch.object(bulk, "SPARE", 1):
+    with room_for(1):
         people.import_records(project, people.make_records(4, steps=2 + number), subset=f"s{number}")
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
+from secrets import SystemRandom
 from typing import Any
 from unittest.mock import patch
 
@@ -42,13 +45,33 @@ def import_queue(project: Project, records: int, *, subset: str = "tiny", first:
     people.import_records(project, made, subset=subset)
 
 
+class _Roomy(SystemRandom):
+    """Draws ids again until `free` of those between them are left."""
+
+    free = 1
+
+    def sample(self, population: Sequence[int], k: int, **_options: Any) -> list[int]:  # type: ignore[override]
+        """`k` of them, all as likely."""
+        while max(chosen := super().sample(population, k)) - min(chosen) < k - 1 + self.free:
+            pass
+        return chosen
+
+
+@contextmanager
+def room_for(gold: int) -> Iterator[None]:
+    """What is imported meanwhile leaves room for so much gold, also where it is little."""
+    roomy = type("Roomy", (_Roomy,), {"free": gold})
+    with patch.object(bulk, "SPARE", 1), patch.object(secrets, "SystemRandom", roomy):
+        yield
+
+
 def golden(
     cast: Cast, *, records: int = 30, gold: int = 10, percent: int = 30, key: Sequence[int] = KEY
 ) -> list[Trajectory]:
     """A queue of so many trajectories, with gold among what is claimed of it; the gold. Between the ids of
     the queue there is more room than in the product, where gold is fewer; numbers of records of gold stand
     between those of the queue."""
-    with patch.object(bulk, "SPARE", 1):
+    with room_for(gold):
         import_queue(cast.project, records)
     odd = range(101, 101 + 2 * records, 2)
     items = keyed(cast.project, keyed_records((odd[at * records // gold] for at in range(gold)), key))

@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Exists, Min, OuterRef, Q
+from django.utils import timezone
 
 from annotation.core.vocabulary import AssignmentState, PayPer, RecheckKind
 from annotation.models import (
@@ -127,12 +126,8 @@ def pays_of(project: Project, people: Collection[int]) -> dict[int, Pay]:
 
 
 def zone_of(user: Actor) -> tzinfo:
-    """The time zone in which somebody's days begin: their own, or the server's."""
-    name = user.time_zone if isinstance(user, User) else ""
-    try:
-        return ZoneInfo(name or settings.TIME_ZONE)
-    except (KeyError, ValueError, OSError):
-        return ZoneInfo(settings.TIME_ZONE)
+    """The time zone in which somebody's days begin; the operator's is the server's."""
+    return user.zone if isinstance(user, User) else timezone.get_default_timezone()
 
 
 def days_up_to(last: date, n: int) -> list[date]:
