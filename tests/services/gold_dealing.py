@@ -46,13 +46,14 @@ def import_queue(project: Project, records: int, *, subset: str = "tiny", first:
 
 
 class _Roomy(SystemRandom):
-    """Draws ids again until `free` of those between them are left."""
+    """Draws ids again until `free` of those between them are left, or half of what can be."""
 
     free = 1
 
     def sample(self, population: Sequence[int], k: int, **_options: Any) -> list[int]:  # type: ignore[override]
         """`k` of them, all as likely."""
-        while max(chosen := super().sample(population, k)) - min(chosen) < k - 1 + self.free:
+        between = min(self.free, (len(population) - k + 1) // 2)
+        while max(chosen := super().sample(population, k)) - min(chosen) < k - 1 + between:
             pass
         return chosen
 
