@@ -19,6 +19,7 @@ from annotation.reports.work import progress
 from annotation.services import proficiency, projects, release, training
 from tests import people
 from tests.people import Cast
+from tests.services.gold_dealing import room_for
 from tests.services.keyed import KEYS, keyed_items
 
 OWN = {"number", "manifest_sha256", "version", "created_at", "created_by", "based_on", "previous", "notes"}
@@ -54,7 +55,8 @@ def sit(user: User, cast: Cast, value: int = -1) -> None:
 def test_figures_releases_and_exports_are_the_same_bytes_with_tutorial_test_gold_and_pilot(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = people.import_records(cast.project, 4)
+    with room_for(1):
+        rows = people.import_records(cast.project, 4)
     people.make_unanimous(cast, 2)
     people.make_disputed(cast)
     people.make_adjudicated(cast, rows[2])
