@@ -4,7 +4,7 @@ subset and must not be told from its neighbours."""
 import secrets
 
 from django.db import transaction
-from django.db.models import Max, Min
+from django.db.models import Max, Min, Q, QuerySet
 
 from annotation.core.errors import Conflict
 from annotation.core.i18n import translatable
@@ -28,7 +28,7 @@ def copy_into(original: Trajectory, subset: Subset) -> Trajectory:
     """A training copy of a trajectory in a subset of the same project, with its content, steps and record id,
     for services that asked permission. It comes with its project.
 
-    Its id is a free one near that of a live trajectory of the subset drawn by chance, where there is one.
+    Its id is a free one among those of the live trajectories of the subset, where there are some.
     Raises IntegrityError when the subset has a training trajectory of that record id already, Conflict (code
     "no_room") when no id is free.
     """
@@ -37,7 +37,7 @@ def copy_into(original: Trajectory, subset: Subset) -> Trajectory:
         subset=subset, key=original.task.key, defaults={"question": original.task.question}
     )
     copy = Trajectory.objects.create(
-        pk=_id_among(subset),
+        pk=_id_among(subset, original),
         project=project,
         subset=subset,
         task=task,
@@ -74,20 +74,37 @@ def copy_into(original: Trajectory, subset: Subset) -> Trajectory:
     return copy
 
 
-def _id_among(subset: Subset) -> int:
-    """A free id near that of a live trajectory of the subset drawn by chance; without a live one, the next
-    there is. Raises Conflict (code "no_room") when there is none."""
+def _id_among(subset: Subset, original: Trajectory) -> int:
+    """A free id near where the record of a trajectory would stand among the live ones of the subset, or near
+    that of one drawn by chance where they stand in no order; without a live one, the next there is. Raises
+    Conflict (code "no_room") when there is none."""
     live = Trajectory.objects.filter(subset=subset, live=True)
     ends = live.aggregate(first=Min("pk"), last=Max("pk"))
     if ends["first"] is None:
         return draw_ids(Trajectory, 1)[0]
     chance = secrets.SystemRandom()
+    place = _place(live, original)
     for _try in range(TRIES):
         at = live.filter(pk__gte=chance.randint(ends["first"], ends["last"])).order_by("pk")
-        near = at.values_list("pk", flat=True)[0]
+        near = at.values_list("pk", flat=True)[0] if place is None else place
         first, last = max(ends["first"], near - NEAR), min(ends["last"], near + NEAR)
         taken = set(Trajectory.objects.filter(pk__range=(first, last)).values_list("pk", flat=True))
         if free := [pk for pk in range(first, last) if pk not in taken]:
-            return chance.choice(free)
+            return chance.choice(free) if place is None else min(free, key=lambda pk: abs(pk - near))
+        place = None
     # an id after all others would tell it from its neighbours
     raise Conflict(NO_ROOM, code="no_room")
+
+
+def _place(live: QuerySet[Trajectory], original: Trajectory) -> int | None:
+    """The id of the live trajectory whose record comes before that of another, where ids rise with records,
+    as imported; None where they do not: an id out of that order would tell of itself."""
+    query, sample = original.query_index, original.sample_index
+    if query is None or sample is None:
+        return None
+    earlier = Q(query_index__lt=query) | Q(query_index=query, sample_index__lt=sample)
+    beside = live.aggregate(before=Max("pk", filter=earlier), after=Min("pk", filter=~earlier))
+    before, after = beside["before"], beside["after"]
+    if before is None or after is None:
+        return before or after
+    return before if before < after else None

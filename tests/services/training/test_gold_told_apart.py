@@ -137,7 +137,7 @@ def test_ids_at_the_end_a_missing_field_and_a_header_are_found(
 
     monkeypatch.setattr(views, "sheet", without_a_field)
     monkeypatch.setattr(views.Mine, "again", with_a_header)
-    monkeypatch.setattr(copies, "_id_among", lambda subset: bulk.draw_ids(Trajectory, 1)[0])
+    monkeypatch.setattr(copies, "_id_among", lambda *_where: bulk.draw_ids(Trajectory, 1)[0])
     turns = served(cast, monkeypatch, whole=False)
 
     told = {shape for shapes in odd_ones(turns) for shape, _hidden in shapes}
