@@ -12,11 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any, Final
 
 import numpy as np
 from django.db import connection
-from scipy.stats import binomtest, rankdata
+from scipy.stats import binomtest, rankdata, siegelslopes
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import cross_val_predict
 
@@ -189,12 +190,17 @@ def odd_ones(turns: Sequence[Turn], *, least: int = 2) -> list[Counter[tuple[str
 
 def features(turns: Sequence[Turn], *, timed: bool) -> np.ndarray:
     """Every number of every answer where all have as many, its length and shape, queries and (`timed`) times,
-    and by how much each differs from that of the turn before: (turns, features)."""
+    by how much each differs from that of the turn before, and how far numbers of the first answer where they
+    vary are from the line that they make with others of it: (turns, features)."""
     columns: list[list[float]] = []
+    together: list[list[float]] = []
     for answers in zip(*(turn.sent for turn in turns), strict=True):
         numbers = [sent.numbers for sent in answers]
         width = min(map(len, numbers))
-        columns += [list(column) for column in zip(*(row[:width] for row in numbers), strict=True)]
+        told = [list(column) for column in zip(*(row[:width] for row in numbers), strict=True)]
+        columns += told
+        if len(varied := [column for column in told if len(set(column)) > 1]) > 1:
+            together = together or varied
         shapes = {shape: n for n, shape in enumerate(sorted({sent.shape for sent in answers}))}
         columns.append([float(shapes[sent.shape]) for sent in answers])
         columns.append([float(len(sent.text)) for sent in answers])
@@ -203,8 +209,17 @@ def features(turns: Sequence[Turn], *, timed: bool) -> np.ndarray:
             columns += [[sent.took for sent in answers], [sent.worked for sent in answers]]
     rows = np.array(columns, dtype=np.float64).T
     steps = np.diff(rows, axis=0, prepend=rows[:1])
-    both = np.hstack([rows, steps, np.sign(steps)])
+    both = np.hstack([rows, steps, np.sign(steps), off_line(np.array(together).T)])
     return np.unique(both[:, both.std(axis=0) > 0], axis=1)
+
+
+def off_line(rows: np.ndarray) -> np.ndarray:
+    """How far each number is from the line that most of it makes with another one, by the median of slopes
+    (Siegel 1982): (turns, pairs)."""
+    rows = np.unique(rows, axis=1)
+    pairs = permutations(range(rows.shape[1]), 2)
+    lines = ((rows[:, y], rows[:, x], siegelslopes(rows[:, y], rows[:, x])) for x, y in pairs)
+    return np.array([np.abs(y - line.slope * x - line.intercept) for y, x, line in lines]).T
 
 
 def surprise(score: np.ndarray, hidden: np.ndarray) -> float:
