@@ -35,14 +35,15 @@ def mlflow() -> Iterator[FakeMLflow]:
 
 @pytest.fixture
 def connect(cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Connection]:
-    """Makes a connection of the project to a server."""
+    """Makes a connection of the project to a server, or to what stands `between`."""
     monkeypatch.setenv("TRISTEP_CONNECTION_KEY_T", KEY)
 
-    def made(server: Side, **values: Any) -> Connection:
-        settings.CONNECTION_URLS = [server.url]
+    def made(server: Side, *, between: str = "", **values: Any) -> Connection:
+        url = between or server.url
+        settings.CONNECTION_URLS = [url]
         told = {
             "name": f"Runs on {server.kind}",
-            "base_url": server.url,
+            "base_url": url,
             "source": server.source,
             "key_name": "TRISTEP_CONNECTION_KEY_T",
             "subset": "runs",
@@ -52,6 +53,12 @@ def connect(cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Calla
         )
 
     return made
+
+
+@pytest.fixture
+def worker_environment(process_environment: dict[str, str]) -> dict[str, str]:
+    """Of workers that have the key of a connection, and reap every second."""
+    return process_environment | {"TRISTEP_CONNECTION_KEY_T": KEY, "TRISTEP_REAP_SECONDS": "1"}
 
 
 def transfer(connection: Connection, actor: Any, direction: str, **more: Any) -> Transfer:

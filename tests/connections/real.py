@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
+
+from tests.outside.strange_server import Answer, Seen
 
 from .conftest import REAL
 from .fakes import phoenix_spans
@@ -59,6 +61,19 @@ def running(command: list[str], ready: str, folder: Path, **environment: str) ->
         finally:
             process.terminate()
             process.wait(30)
+
+
+def forwarding(url: str) -> Answer:
+    """What the server at this address answers."""
+
+    def answer(seen: Seen) -> tuple[int, Any]:
+        query = urlencode(seen.query, doseq=True)
+        try:
+            return 200, call(f"{url}{seen.path}?{query}", seen.method, seen.body)
+        except urllib.error.HTTPError as error:
+            return error.code, {"error": error.reason}
+
+    return answer
 
 
 class RealMLflow:
