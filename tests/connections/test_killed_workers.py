@@ -1,5 +1,5 @@
-"""A worker that is killed with an answer of the server under way loses nothing and doubles nothing: of MLflow,
-where posting twice makes two. `make test-connections` does the same with the real servers."""
+"""A worker that is killed with an answer of the server under way loses nothing and doubles nothing: of
+MLflow, where posting twice makes two. `make test-connections` does the same with the real servers."""
 
 from __future__ import annotations
 
