@@ -19,7 +19,7 @@ UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install dev run test test-connections test-js test-sqlite test-postgres coverage format diagram client settings messages \
-	bench screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
+	real-servers bench-connections bench screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
 	check-collection
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make coverage                           which lines of the product the tests on SQLite run"
 	@echo "make check                              formatting, types, the walls of the house, settings, schema"
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
+	@echo "make bench-connections                  pulls from a real MLflow and Phoenix, which it installs"
 	@echo "make screenshots                        the pictures in docs/screenshots"
 	@echo "make diagram                            the rooms and their imports, drawn into docs/design.md"
 	@echo "make client                             the models of the Python client, from the schema of the API"
@@ -86,7 +87,10 @@ test: install dev test-js $(VENV)/.warm-sqlite
 
 # with the real MLflow and Phoenix in an environment of their own each, which takes minutes to install
 REAL_SERVERS := var/real-servers
-test-connections: dev $(REAL_SERVERS)/.mlflow-3.17.2 $(REAL_SERVERS)/.arize-phoenix-20.26.1
+real-servers: dev $(REAL_SERVERS)/.mlflow-3.17.2 $(REAL_SERVERS)/.arize-phoenix-20.26.1
+	@:
+
+test-connections: real-servers
 	@REAL_SERVERS="$(CURDIR)/$(REAL_SERVERS)" TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q tests/connections $(ARGS)
 
 $(REAL_SERVERS)/.mlflow-%: $(VENV)/.uv
@@ -181,6 +185,9 @@ messages: dev
 
 bench: dev
 	@$(BIN)/python -m bench $(ARGS)
+
+bench-connections: real-servers
+	@REAL_SERVERS="$(CURDIR)/$(REAL_SERVERS)" $(BIN)/python -m bench --only connections --database sqlite $(ARGS)
 
 screenshots: dev
 	@$(BIN)/python -m tests.chromium

@@ -15,6 +15,7 @@ from typing import Final
 from bench import (
     agreement,
     audits,
+    connections,
     endurance,
     gold,
     imports,
@@ -46,6 +47,7 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "labels": labels.run,
     "imports": imports.run,
     "logs": logs.run,
+    "connections": connections.run,
     "requests": requests.run,
     "agreement": agreement.run,
     "leaderboard": leaderboard.run,
@@ -67,6 +69,7 @@ ON_SQLITE: Final = (
     "audits",
     "second_person",
     "gold",
+    "connections",
     "workbench",
 )
 

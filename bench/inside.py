@@ -91,6 +91,31 @@ def import_file(slug: str, path: str) -> dict[str, Any]:
     return spent(work)
 
 
+def pull(slug: str, kind: str, url: str, source: str) -> dict[str, Any]:
+    """Pull from a server what is new there, measured, and import it, which is not."""
+    from annotation.models import Connection, Project
+    from annotation.policies import OPERATOR
+    from annotation.services import connections, ingest
+
+    project = Project.objects.get(slug=slug)
+    connection = Connection.objects.filter(project=project).first() or connections.create_connection(
+        actor=OPERATOR, project=project, kind=kind, name="Runs", base_url=url, source=source, subset="runs"
+    )
+    row = connections.ask_for(actor=OPERATOR, connection=connection, direction="pull", enqueue=False)
+
+    def work() -> dict[str, Any]:
+        ended = connections.run_transfer(transfer_id=row.pk)
+        if ended.error:
+            raise RuntimeError(ended.error)
+        return ended.counts
+
+    told = spent(work)
+    row.refresh_from_db()
+    if row.imported_id is not None:
+        ingest.run_import(source_id=row.imported_id)
+    return told
+
+
 def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while block := file.read(BLOCK):

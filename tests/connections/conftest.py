@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,9 +12,8 @@ from annotation.services import connections, ingest
 from tests.people import Cast
 
 from .fakes import KEY, FakeMLflow, FakePhoenix, Side, fake
+from .real import REAL
 
-# `make test-connections` says where the real servers are installed
-REAL = os.environ.get("REAL_SERVERS", "")
 collect_ignore = [] if REAL else ["test_real_servers.py"]
 
 

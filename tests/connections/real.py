@@ -17,10 +17,16 @@ from urllib.parse import quote, urlencode
 
 from tests.outside.strange_server import Answer, Seen
 
-from .conftest import REAL
 from .fakes import phoenix_spans
 
+# `make test-connections` says where the real servers are installed
+REAL = os.environ.get("REAL_SERVERS", "")
 STARTS_WITHIN = 180.0
+QUIET = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    # its queue drops traces when it is full
+    "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false",
+}
 
 
 def call(url: str, method: str = "GET", body: Any = None) -> Any:
@@ -86,6 +92,10 @@ class RealMLflow:
         self.url = url
         self.found: dict[str, list[str]] = {}
 
+    def settle(self, source: str) -> None:
+        """Log into another experiment from now on."""
+        self.source = source
+
     def log(self, *numbers: int) -> list[str]:
         """Log with MLflow's own client, in its own environment."""
         script = Path(__file__).with_name("log_to_mlflow.py")
@@ -93,7 +103,7 @@ class RealMLflow:
             [f"{REAL}/mlflow/bin/python", str(script), self.url, self.source, *map(str, numbers)],
             check=True,
             capture_output=True,
-            env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
+            env={**os.environ, **QUIET},
         ).stdout
         made = [line.split() for line in said.decode().splitlines() if line.startswith("tr-")]
         self.found |= {trace: spans for trace, *spans in made}
@@ -121,7 +131,12 @@ class RealPhoenix:
     def __init__(self, url: str) -> None:
         self.url = url
         self.found: dict[str, list[str]] = {}
-        call(f"{url}/v1/projects", "POST", {"name": self.source})
+        self.settle(self.source)
+
+    def settle(self, source: str) -> None:
+        """Log into another project from now on, which is empty."""
+        self.source, self.count = source, 0
+        call(f"{self.url}/v1/projects", "POST", {"name": source})
 
     def log(self, *numbers: int) -> list[str]:
         made = []
@@ -131,12 +146,21 @@ class RealPhoenix:
             trace = spans[0]["context"]["trace_id"]
             self.found[trace] = [one["context"]["span_id"] for one in spans if one["span_kind"] == "LLM"]
             made.append(trace)
-        wanted = 4 * len(numbers)
-        deadline = time.monotonic() + 30
-        while len(call(f"{self.url}/v1/projects/{self.source}/spans?limit=1000")["data"]) < wanted:
+        self.count += 4 * len(numbers)
+        deadline = time.monotonic() + 300
+        while self._spans() < self.count:
             assert time.monotonic() < deadline
             time.sleep(0.2)
         return made
+
+    def _spans(self) -> int:
+        """How many spans have come to be there."""
+        count, cursor = 0, ""
+        while True:
+            page = call(f"{self.url}/v1/projects/{self.source}/spans?limit=1000&cursor={cursor}")
+            count += len(page["data"])
+            if not (cursor := page["next_cursor"] or ""):
+                return count
 
     def spans(self, trace_id: str) -> list[str]:
         return self.found[trace_id]
