@@ -7,6 +7,9 @@ import sys
 
 import mlflow  # type: ignore[import-not-found]
 
+FLUSHED_AT_ONCE = 100
+"""The queue of MLflow's client drops what comes when it is full."""
+
 
 def log(number: int) -> None:
     """One trace: a call that asks for a tool, the tool, and a call that answers."""
@@ -42,6 +45,8 @@ def log(number: int) -> None:
 if __name__ == "__main__":
     mlflow.set_tracking_uri(sys.argv[1])
     mlflow.set_experiment(sys.argv[2])
-    for argument in sys.argv[3:]:
+    for count, argument in enumerate(sys.argv[3:], 1):
         log(int(argument))
+        if count % FLUSHED_AT_ONCE == 0:
+            mlflow.flush_trace_async_logging()
     mlflow.flush_trace_async_logging()
