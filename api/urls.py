@@ -19,9 +19,6 @@ from .views import (
     members,
     predictions,
     projects,
-    public_releases,
-    release_diff,
-    releases,
     remarks,
     reveals,
     runs,
@@ -29,6 +26,7 @@ from .views import (
     workshop,
 )
 from .views.connections import transfers, webhooks
+from .views.releases import public_releases, release_diff, releases
 from .views.training import gold as training_gold
 from .views.training import proficiency, tutorial
 from .views.training import subsets as training_subsets

@@ -31,10 +31,19 @@ from .data import (
 )
 from .discussion import Comment, Discussion, Revision, ThreadRead
 from .examples import Example
-from .experiment import Allocation, InterimAnalysis
 from .freezes import Freeze
 from .jobs import JobFields
-from .judges import MAX_CONCURRENCY, Judge, JudgesFirstVerdict, WorkshopSample, given_to_people
+from .judging.experiment import Allocation, InterimAnalysis
+from .judging.judges import MAX_CONCURRENCY, Judge, JudgesFirstVerdict, WorkshopSample, given_to_people
+from .judging.predictions import OutsideNumber, PredictionReasons, PredictionSet, PromptSet, ReleaseOutline
+from .judging.suggestions import (
+    UNFINISHED_RUNS,
+    JudgeAnswer,
+    SuggestedLabel,
+    Suggestion,
+    SuggestionItem,
+    SuggestionRun,
+)
 from .labels import (
     ACTIVE_STATES,
     ActiveTime,
@@ -57,7 +66,6 @@ from .people.training import (
     TestItem,
     TutorialItem,
 )
-from .predictions import OutsideNumber, PredictionReasons, PredictionSet, PromptSet, ReleaseOutline
 from .projects import (
     MAX_ANNOTATORS,
     MAX_CLAIM_DAYS,
@@ -85,14 +93,6 @@ from .relabel_requests import RelabelRequest
 from .releases import PublicRelease, Release, ReleaseLabel, ReleaseRecord, ReleaseWithdrawal
 from .remarks import AdminRemark
 from .saved_views import SavedView
-from .suggestions import (
-    UNFINISHED_RUNS,
-    JudgeAnswer,
-    SuggestedLabel,
-    Suggestion,
-    SuggestionItem,
-    SuggestionRun,
-)
 
 __all__ = [
     "ACTIVE_CORRECTIONS",

@@ -15,7 +15,7 @@ from annotation.core.decisions.corrections import CorrectionAnswer, CorrectionOr
 from annotation.core.vocabulary import CorrectionState
 
 from .data import Step, Trajectory
-from .judges import Judge
+from .judging.judges import Judge
 from .projects import Project
 
 ACTIVE_CORRECTIONS = (CorrectionState.OPEN, CorrectionState.SAVED)

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.core.unused_claims import expires_at
+from annotation.core.sharing.unused_claims import expires_at
 from annotation.core.vocabulary import (
     VALUES,
     AssignmentState,

@@ -1,8 +1,8 @@
 """Open work that must not stay with somebody: expire claims and release cases, so that others can go on.
 
 A claim expires when its annotator leaves, when an admin takes it back, or unused after the project's
-`claim_days` and a warning (core.unused_claims). The draft is kept, and the slot is free at once. Whoever
-locks several rows locks them in this order: the person, their assignments and cases, the project,
+`claim_days` and a warning (core.sharing.unused_claims). The draft is kept, and the slot is free at once.
+Whoever locks several rows locks them in this order: the person, their assignments and cases, the project,
 trajectories, tasks, memberships.
 """
 
@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.core import text
 from annotation.core.errors import StaleState
-from annotation.core.unused_claims import expires_at, warned_before
+from annotation.core.sharing.unused_claims import expires_at, warned_before
 from annotation.core.vocabulary import (
     AdjudicationState,
     AssignmentState,

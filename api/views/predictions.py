@@ -26,7 +26,7 @@ from ..parsers import FormData, RawFile, RawJSONLines
 from ..serializers import predictions as shapes
 from ..serializers import prompts as prompt_shapes
 from .base import ProjectView, fetch, spooled
-from .releases import Frozen
+from .releases.releases import Frozen
 
 RAW_OPTIONS = [
     OpenApiParameter(name, str, description="Raw uploads: as in the form.")

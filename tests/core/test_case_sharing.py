@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.core.case_sharing import share
+from annotation.core.sharing.case_sharing import share
 
 ANN, BEN, CLEO = 1, 2, 3
 

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import pytest
 
-from annotation.core.even_shares import EvenShares, by_preference
+from annotation.core.sharing.even_shares import EvenShares, by_preference
 
 PEOPLE, TRAJECTORIES, NEXT, TRIED = 6, 1_000, 128, 8
 QUOTA, LEFT_LYING = 337, 0.02

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.case_sharing import share
 from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
+from annotation.core.sharing.case_sharing import share
 from annotation.core.vocabulary import AdjudicationState, ExposureKind, NoticeKind
 from annotation.models import (
     Adjudication,
@@ -33,7 +33,7 @@ def assign_cases(
     *, actor: Actor, project: Project, trajectories: Collection[Trajectory], adjudicator: User | None = None
 ) -> Outcome[Adjudication, Trajectory]:
     """Give disputed trajectories of a project to an adjudicator, or share them evenly among all who may
-    decide them (`core.case_sharing`). They see them when they open them, and get one notice together.
+    decide them (`core.sharing.case_sharing`). They see them when they open them, and get one notice together.
 
     A trajectory that is refused keeps no other from being assigned; a case that the adjudicator has already
     is simply returned. Raises Invalid when nobody of whom it is asked is an adjudicator here. Nine queries,

@@ -11,9 +11,9 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid, StaleState
-from annotation.core.even_shares import by_preference
 from annotation.core.i18n import translatable
 from annotation.core.rechecks import sampling
+from annotation.core.sharing.even_shares import by_preference
 from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, QueueTurn
 from annotation.models import (
     Assignment,

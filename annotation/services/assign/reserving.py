@@ -11,8 +11,8 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotation.core.errors import Conflict, Invalid
-from annotation.core.even_shares import EvenShares
 from annotation.core.i18n import translatable
+from annotation.core.sharing.even_shares import EvenShares
 from annotation.core.vocabulary import SEEN_LABELS, TrajectoryState
 from annotation.models import (
     ACTIVE_STATES,
@@ -52,7 +52,8 @@ def assign_trajectories(
     seed: int = 0,
 ) -> Outcome[Reservation, Trajectory]:
     """Keep a place of each of these trajectories for each of these annotators (none: all of the project); or
-    `evenly`, all free places, so that all get as many, and every two meet as often (`core.even_shares`).
+    `evenly`, all free places, so that all get as many, and every two meet as often
+    (`core.sharing.even_shares`).
 
     They claim what is kept for them before all else, and are not told. Nobody gets what they have had before,
     or have seen labels of. What is refused, of whom, keeps nothing else from being done; what is kept already

@@ -22,8 +22,8 @@ from annotation.policies import published, require
 from annotation.reports.evaluation.public_releases import as_json, public_leaderboard
 from annotation.services import release as service
 
-from ..serializers import releases as shapes
-from .base import View, only_row
+from ...serializers import releases as shapes
+from ..base import View, only_row
 from .releases import Frozen
 
 # of the manifest, what a reader wants to know at a glance; all of it is a file of its own

@@ -11,9 +11,9 @@ from django.db.models import Q
 from annotation.core.asking.settings import PromptSettings
 from annotation.core.vocabulary import PromptSetState
 
-from .jobs import JobFields
+from ..jobs import JobFields
+from ..releases import Release
 from .judges import Judge
-from .releases import Release
 
 
 class ReleaseOutline(models.Model):

@@ -26,10 +26,10 @@ from annotation.policies import require, visible
 from annotation.services import derive
 from annotation.services import release as releases
 
-from ..serializers import derivations as derived
-from ..serializers import releases as shapes
-from ..serializers.imports import Import
-from .base import ProjectView, View, fetch
+from ...serializers import derivations as derived
+from ...serializers import releases as shapes
+from ...serializers.imports import Import
+from ..base import ProjectView, View, fetch
 
 RELEASES = Release.objects.select_related("project", "withdrawal", "public_release")
 

@@ -10,11 +10,11 @@ from django.db.models import Q
 
 from annotation.core.vocabulary import VALUES, SuggestionItemState, SuggestionRunState
 
-from .data import Step, Trajectory
-from .jobs import JobFields
+from ..data import Step, Trajectory
+from ..jobs import JobFields
+from ..projects import Project
 from .judges import Judge
 from .predictions import PromptSet
-from .projects import Project
 
 # A judge has one run in these states at most: that is what makes its rate limit one for all workers.
 UNFINISHED_RUNS = (

@@ -12,7 +12,7 @@ from annotation.core.releases.diff import WHATS
 from annotation.core.releases.diff_json import change_json
 from annotation.services import release as service
 
-from ..serializers import releases as shapes
+from ...serializers import releases as shapes
 from .releases import Frozen
 
 

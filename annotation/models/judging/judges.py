@@ -15,9 +15,9 @@ from annotation.core.judging.kinds import KINDS
 from annotation.core.judging.setting_kinds import PRICE_DIGITS, PRICE_PLACES
 from annotation.core.judging.settings import NAME, SETTINGS, JudgeSettings, named
 
-from .data import Trajectory
-from .projects import Project
-from .versioned import Versioned
+from ..data import Trajectory
+from ..projects import Project
+from ..versioned import Versioned
 
 MAX_CONCURRENCY = named("concurrency").maximum
 

@@ -6,8 +6,8 @@ from django.db.models import Q
 
 from annotation.core.influence.experiment import Arm
 
-from .data import Task
-from .projects import Project
+from ..data import Task
+from ..projects import Project
 
 
 class Allocation(models.Model):

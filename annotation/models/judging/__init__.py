@@ -1,0 +1,1 @@
+"""Judges, their runs and what they suggest, and what models predict."""

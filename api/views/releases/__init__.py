@@ -1,0 +1,1 @@
+"""Releases, what differs between them, and what the public may see."""
