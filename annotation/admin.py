@@ -7,6 +7,7 @@ them, and note it (services/noted_reads.py). What changes anything but accounts 
 ask permission and write the audit log; rows come through policies.visible here too.
 """
 
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import Model, QuerySet
@@ -14,6 +15,12 @@ from django.http import HttpRequest
 
 from annotation import models
 from annotation.policies import visible
+
+# Whoever changed a row of allauth here could sign in as anybody.
+for _app in ("account", "socialaccount", "mfa"):
+    for _model in apps.get_app_config(_app).get_models():
+        if admin.site.is_registered(_model):
+            admin.site.unregister(_model)
 
 
 @admin.register(models.User)

@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.cache import cache
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
@@ -166,6 +166,19 @@ class Throttle:
                 "Too many wrong passwords came in the last minute. Try again in a minute."
             )
             raise TooMany(sentence, seconds=IN_ALL_SECONDS)
+
+
+class LocalAccounts:
+    """Where people sign in through their organisation only, takes the passwords of the accounts that the
+    operator names, at whichever door."""
+
+    def authenticate(
+        self, request: HttpRequest | None, username: str | None = None, **credentials: Any
+    ) -> None:
+        """Knows nobody. Raises PermissionDenied, which ends the search for somebody who does."""
+        organisation = settings.ORGANISATION
+        if organisation is not None and not organisation.may_use_password(str(username or "")):
+            raise PermissionDenied
 
 
 class CountFailure:

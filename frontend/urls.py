@@ -8,7 +8,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, path
 
 from frontend.pages import api_reference, palette
-from frontend.pages.accounts import accounts, crowd, people, profile
+from frontend.pages.accounts import accounts, crowd, organisation, people, profile
 from frontend.pages.agreement import agreement, differing_steps
 from frontend.pages.cases import (
     adjudication,
@@ -69,6 +69,8 @@ PUBLIC = "public/<slug:slug>/<str:version>/"
 
 public = [
     path("sign-in/", accounts.SignIn.as_view(), name="sign-in"),
+    path("sign-in/organisation/", organisation.begin, name="organisation-begin"),
+    path("sign-in/organisation/callback/", organisation.callback, name="organisation-callback"),
     path("sign-out/", LogoutView.as_view(http_method_names=["post", "options"]), name="sign-out"),
     path("password/reset/", accounts.PasswordReset.as_view(), name="password-reset"),
     path(
@@ -89,6 +91,8 @@ public = [
 own = [
     page("password/", accounts.PasswordChange.as_view(), "password-change"),
     page("profile/", profile.profile, "profile"),
+    page("profile/organisation/", organisation.link, "organisation-link"),
+    page("profile/organisation/unlink/", organisation.unlink, "organisation-unlink"),
     page("profile/keys/", profile.keys_change, "profile-keys"),
     page("profile/tokens/", profile.token_create, "token-create"),
     page("profile/tokens/<int:pk>/revoke/", profile.token_revoke, "token-revoke"),

@@ -28,6 +28,9 @@ def _pages() -> Iterator[Address]:
     for name in ("home", "api-reference", "llms", "sign-in", "sign-out"):
         yield Address(f + name)
     yield from (Address(f + name) for name in ("password-reset", "password-change"))
+    # without an organisation, as here, they are not there; tests/organisation asks them with one
+    for name in ("begin", "callback", "link", "unlink"):
+        yield Address(f"{f}organisation-{name}")
     yield Address(f + "password-reset-confirm", lambda world: {"uidb64": "MQ", "token": "x-y"})
     yield Address(f + "invitation", lambda world: {"token": world.link}, "good")
     yield Address(f + "invitation", lambda world: {"token": "no-such"}, "bad")

@@ -48,6 +48,9 @@ CALLED_BY_NAME: Final = (
     *("murder_keepalived", "_cap_keepalive", "_keepalive_after", "finish_request", "sendall"),
     # DRF and drf-spectacular: what serializers, views and schemas are asked for
     *("*Scheme", "get_*", "validate_*", "to_*", "select_*", "authenticate*", "initial", "finalize_response"),
+    # allauth: adapters of accounts and of the organisation
+    *("is_open_for_signup", "add_message", "pre_social_login", "on_authentication_error"),
+    *("parse_token", "complete_login"),
     # what pyarrow and zipfile ask of a file
     *("writable", "seekable"),
     # the standard library: handlers, threads, HTML parsers

@@ -17,10 +17,10 @@ class User(AbstractUser):
     """A person who can sign in.
 
     Ours from the first migration, so that it can grow without a swap. `time_zone` is an IANA name, empty for
-    the server's own; `theme` is empty when the browser decides.
-    `keymap` holds the workbench keys a person has changed: {action: key}; `mail_notices` says whether what
-    they are told on their pages is mailed to them too, where there is a mail server.
-    """
+    the server's own; `theme` is empty when the browser decides. `keymap` holds the workbench keys a person
+    has changed: {action: key}; `mail_notices` says whether what they are told on their pages is mailed to
+    them too, where there is a mail server. `admin_from_groups`: they administer the site because of groups
+    of the organisation, as long as they are in them."""
 
     class Theme(models.TextChoices):
         SYSTEM = "", _("Follow the system")
@@ -33,6 +33,7 @@ class User(AbstractUser):
     keymap = models.JSONField(_("keys"), default=dict, blank=True)
     theme = models.CharField(_("theme"), max_length=8, choices=Theme.choices, blank=True, default="")
     mail_notices = models.BooleanField(_("mail me notices"), default=True)
+    admin_from_groups = models.BooleanField(default=False, editable=False)
 
     class Meta(AbstractUser.Meta):
         pass

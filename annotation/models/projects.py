@@ -290,6 +290,7 @@ class Membership(Versioned, models.Model):
     `tutorial_done_at`: since when the tutorial is behind them, `tutorial_skipped` by an admin's leave.
     `paused_at`, for `pause_reason`: they are given nothing new. `gold_since`: gold that was submitted before
     does not count any more (an admin has resumed them); null: all of it does.
+    `from_groups`: the roles come from groups of the organisation, and follow them at each sign-in.
     """
 
     EDITED = ("is_annotator", "is_adjudicator", "is_admin")
@@ -307,6 +308,7 @@ class Membership(Versioned, models.Model):
     paused_at = models.DateTimeField(null=True, blank=True)
     pause_reason = models.CharField(max_length=8, blank=True)
     gold_since = models.DateTimeField(null=True, blank=True)
+    from_groups = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     class Meta:

@@ -20,7 +20,7 @@ from .access import (
     suggestion_policy,
 )
 from .discussions import participants, voice_of
-from .people import OPERATOR, Actor, Operator, Viewer, recorded, roles
+from .people import OPERATOR, ROLE_FIELDS, Actor, Operator, Viewer, recorded, roles
 from .public import published, require_published
 from .verbs import ANYBODY_VERBS, SUPERUSER_VERBS, VERBS, allowed, require
 from .visibility import VISIBLE, own, visible
@@ -29,6 +29,7 @@ __all__ = [
     "ANYBODY_VERBS",
     "NO_ACCESS",
     "OPERATOR",
+    "ROLE_FIELDS",
     "SUPERUSER_VERBS",
     "VERBS",
     "VISIBLE",

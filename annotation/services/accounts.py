@@ -1,6 +1,7 @@
 """Accounts and personal tokens."""
 
 import hashlib
+import re
 import secrets
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -29,6 +30,7 @@ TOKEN_PREFIX = "tri_"
 MAX_TOKEN_DAYS = 366
 NAME_KEPT = 140
 """So much of a user name is left when something is added to it."""
+NAME_SHOWN = 120
 LAST_USED_PRECISION = timedelta(minutes=1)
 PROFILE_FIELDS = frozenset({"display_name", "email", "time_zone", "language", "theme", "mail_notices"})
 
@@ -120,6 +122,12 @@ def new_user(
 def user_name(wish: str) -> str:
     """A name or an e-mail address as one signs in with it: with hyphens for spaces."""
     return "-".join(User.normalize_username(wish).split())
+
+
+def plain_user_name(wish: str) -> str:
+    """A name from elsewhere as a user name: without the signs that none may have, and not longer than one
+    may be."""
+    return re.sub(r"[^\w.@+-]", "", user_name(wish))[:NAME_KEPT] or "person"
 
 
 def free_user_name(wish: str) -> str:

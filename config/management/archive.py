@@ -18,6 +18,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.apps import apps
 from django.conf import settings
 from django.core import serializers
@@ -62,10 +64,10 @@ EXTENDED = frozenset(
 
 
 def tables() -> list[type[Model]]:
-    """Our models in the order in which they are restored: releases last, for their row is what freezes the
-    rest."""
+    """Our models, and of allauth's those in use, in the order in which they are restored: releases last, for
+    their row is what freezes the rest."""
     ours = list(apps.get_app_config("annotation").get_models())
-    return [model for model in ours if model is not Release] + [Release]
+    return [*(model for model in ours if model is not Release), SocialAccount, Authenticator, Release]
 
 
 def table(model: type[Model]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from annotation.core.trajectories import limits
-from config import csp, languages, logs
+from config import csp, languages, logs, organisation
 from config import env as reading
 
 env = reading.Env()
@@ -58,6 +58,11 @@ CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.DIRECTIVES}
 # ── The server ────────────────────────────
 INSTALLED_APPS = [
     "config.apps.InstanceConfig",
+    # before ours, whose admin takes theirs out
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.mfa",
     "annotation.apps.AnnotationConfig",
     "frontend.apps.FrontendConfig",
     "api.apps.ApiConfig",
@@ -87,6 +92,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "frontend.middleware.Preferences",
     "frontend.middleware.FormAddresses",
     "frontend.middleware.ProblemPages",
@@ -152,6 +158,7 @@ AUTH_USER_MODEL = "annotation.User"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "config.sign_in.Throttle",
+    "config.sign_in.LocalAccounts",
     "django.contrib.auth.backends.ModelBackend",
     "config.sign_in.CountFailure",
 ]
@@ -170,6 +177,16 @@ AUTH_PASSWORD_VALIDATORS = [
         "config.sign_in.TokensEnd",
     )
 ]
+# Sign-in through an organisation (OpenID Connect); None: there is none.
+ORGANISATION = organisation.read(env)
+# The forms of allauth that pages here use; accounts, addresses and passwords stay with our own pages.
+ACCOUNT_ADAPTER = "frontend.pages.organisation.accounts.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*"]
+SOCIALACCOUNT_ADAPTER = "frontend.pages.organisation.adapter.OrganisationAdapter"
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True}}
+
 LOGIN_URL = "frontend:sign-in"
 LOGIN_REDIRECT_URL = "frontend:home"
 LOGOUT_REDIRECT_URL = "frontend:sign-in"
@@ -304,6 +321,7 @@ REST_FRAMEWORK = {
         "user": env.rate("TRISTEP_THROTTLE_USER", "1200/min"),
         "costly": env.rate("TRISTEP_THROTTLE_COSTLY", "30/min"),
         "crowd": env.rate("TRISTEP_THROTTLE_CROWD", "20/min"),
+        "sign_in": env.rate("TRISTEP_THROTTLE_SIGN_IN", "60/min"),
         "public": env.rate("TRISTEP_THROTTLE_PUBLIC", "120/min"),
         "public_files": env.rate("TRISTEP_THROTTLE_PUBLIC_FILES", "30/min"),
     },

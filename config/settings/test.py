@@ -51,6 +51,7 @@ REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = {
     "user": "100000/min",
     "costly": "100000/min",
     "crowd": "100000/min",
+    "sign_in": "100000/min",
     "public": "100000/min",
     "public_files": "100000/min",
 }

@@ -7,7 +7,9 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth import authenticate
 from django.contrib.auth.forms import AuthenticationForm, UsernameField
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
@@ -39,7 +41,34 @@ class SignInForm(AuthenticationForm):
 
     def clean_username(self) -> str:
         """With hyphens for spaces, as the account has it."""
-        return accounts.user_name(self.cleaned_data["username"])
+        name = accounts.user_name(self.cleaned_data["username"])
+        if settings.ORGANISATION is not None and not settings.ORGANISATION.may_use_password(name):
+            raise forms.ValidationError(
+                gettext("Passwords of this site are not accepted. Sign in through your organisation.")
+            )
+        return name
+
+
+class PasswordForm(forms.Form):
+    """The password of who is signed in, asked again before something that a stranger at their desk must not
+    do."""
+
+    password = forms.CharField(
+        label=_("Your password"),
+        strip=False,
+        widget=forms.PasswordInput({"autocomplete": "current-password", "autofocus": True}),
+    )
+
+    def __init__(self, request: HttpRequest, data: Any = None) -> None:
+        super().__init__(data)
+        self._request = request
+
+    def clean_password(self) -> str:
+        """Counted like a sign-in."""
+        password: str = self.cleaned_data["password"]
+        if authenticate(self._request, username=self._request.user.get_username(), password=password) is None:
+            raise forms.ValidationError(gettext("This is not your password."))
+        return password
 
 
 class ProfileForm(forms.Form):

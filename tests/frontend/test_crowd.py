@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from rest_framework.throttling import SimpleRateThrottle
 
 from annotation.models import CrowdLink, CrowdPlace, User
 from annotation.services import projects
-from frontend.pages.accounts.crowd import Arrivals
 from tests import people
 from tests.callers import Caller
 
@@ -105,7 +105,7 @@ def test_arrival_says_in_a_sentence_why_it_is_refused(browse, cast, at, link):
 
 
 def test_arrivals_from_one_address_are_slowed_down(at, link, monkeypatch):
-    monkeypatch.setitem(Arrivals.THROTTLE_RATES, "crowd", "2/min")
+    monkeypatch.setitem(SimpleRateThrottle.THROTTLE_RATES, "crowd", "2/min")
     address = f"{at('crowd-arrival', link.token)}?PROLIFIC_PID={ID}"
     assert [Client().get(address, REMOTE_ADDR="203.0.113.9").status_code for _ in range(3)] == [200, 200, 429]
 

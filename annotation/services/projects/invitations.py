@@ -164,6 +164,15 @@ def invitation_of(*, secret: str, now: datetime | None = None) -> Invitation:
     return invitation
 
 
+def invited_people(*, email: str, now: datetime | None = None) -> tuple[bool, list[User]]:
+    """Whether an invitation to an address is open; and those who have accepted one, with an account that
+    still has this address."""
+    sent = Invitation.objects.filter(email__iexact=email)
+    accepted = sent.filter(accepted_by__email__iexact=email).values("accepted_by")
+    people = list(User.objects.filter(pk__in=accepted).order_by("pk"))
+    return _open(now or timezone.now()).filter(email__iexact=email).exists(), people
+
+
 @transaction.atomic
 def accept_invitation(
     *,
@@ -204,7 +213,9 @@ def accept_invitation(
     for field in ("is_annotator", "is_adjudicator", "is_admin"):
         if getattr(invitation, field):
             setattr(membership, field, True)
-    membership.save(update_fields=["is_annotator", "is_adjudicator", "is_admin"])
+    # from here on by hand: groups would take what the invitation gave
+    membership.from_groups = False
+    membership.save(update_fields=["is_annotator", "is_adjudicator", "is_admin", "from_groups"])
     audit.record(
         actor=user,
         verb="invitation.accept",

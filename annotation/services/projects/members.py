@@ -25,13 +25,15 @@ def add_member(
     is_annotator: bool = False,
     is_adjudicator: bool = False,
     is_admin: bool = False,
+    from_groups: bool = False,
 ) -> Membership:
-    """Make a person a member without asking them, or set the roles of one who is: for the operator.
+    """Make a person a member without asking them, or set the roles of one who is: for the operator, whose
+    rules for groups of the organisation (`from_groups`) are such too.
 
     The last admin cannot lose the role; open work of a role that is lost goes back to the others.
     """
     require(actor, "member.add", project)
-    return _set_roles(actor, project, user, is_annotator, is_adjudicator, is_admin)
+    return _set_roles(actor, project, user, is_annotator, is_adjudicator, is_admin, from_groups=from_groups)
 
 
 @transaction.atomic
@@ -60,6 +62,8 @@ def _set_roles(
     is_adjudicator: bool,
     is_admin: bool,
     version: str | None = None,
+    *,
+    from_groups: bool = False,
 ) -> Membership:
     if not (is_annotator or is_adjudicator or is_admin):
         raise Invalid(NO_ROLE, fields={"roles": NO_ROLE})
@@ -79,8 +83,9 @@ def _set_roles(
     claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.LEFT, kept=kept)
     if not is_annotator:
         proficiency.stop_attempts_of(actor=actor, user=user, project=project)
+    values = {**held, "from_groups": from_groups}
     membership, _ = Membership.objects.update_or_create(
-        project=project, user=user, defaults=held, create_defaults={**held, "created_at": timezone.now()}
+        project=project, user=user, defaults=values, create_defaults={**values, "created_at": timezone.now()}
     )
     audit.record(
         actor=actor,
@@ -89,12 +94,13 @@ def _set_roles(
         obj=membership,
         username=user.username,
         roles=[role.value for role in membership.roles],
+        **({"because": "groups"} if from_groups else {}),
     )
     return membership
 
 
 @transaction.atomic
-def remove_member(*, actor: Actor, membership: Membership) -> None:
+def remove_member(*, actor: Actor, membership: Membership, because_of_groups: bool = False) -> None:
     """End a membership. What the person labelled stays, their open work goes back to the others; the last
     admin cannot be removed."""
     require(actor, "members.change", membership)
@@ -113,6 +119,7 @@ def remove_member(*, actor: Actor, membership: Membership) -> None:
         project=membership.project,
         obj=membership,
         username=membership.user.username,
+        **({"because": "groups"} if because_of_groups else {}),
     )
     membership.delete()
 

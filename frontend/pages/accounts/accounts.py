@@ -24,14 +24,14 @@ from annotation.services import accounts, projects
 from frontend.context import THEME_COOKIE
 from frontend.forms import add_errors
 from frontend.forms.accounts import JoinForm, SignInForm
+from frontend.pages.organisation.accounts import BACKEND
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 YEAR = timedelta(days=365)
 
 
 def safe_next(request: HttpRequest, fallback: str) -> str:
-    """The page after a form: the one it names, when that is one of ours."""
-    address = request.POST.get("next", "")
+    """The page after a form or a link: the one it names, when that is one of ours."""
+    address = (request.POST if request.method == "POST" else request.GET).get("next", "")
     ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
     # `redirect` takes a word without a slash for the name of a page
     return address if ours and address.startswith("/") else fallback
@@ -63,21 +63,27 @@ def _remember(response: HttpResponse, cookie: str, value: str) -> HttpResponse:
     return response
 
 
+def remember_choices(response: HttpResponse, user: object) -> HttpResponse:
+    """Bring the theme and the language of somebody who has just signed in along."""
+    theme, language = getattr(user, "theme", ""), getattr(user, "language", "")
+    response = remember_theme(response, theme) if theme else response
+    return remember_language(response, language) if language else response
+
+
 class SignIn(views.LoginView):
     """Sign in; failures are counted and lead to the lockout page."""
 
     template_name = "frontend/accounts/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
-    extra_context = {"mail": settings.MAIL_ENABLED}
+
+    def get_context_data(self, **kwargs: object) -> dict[str, object]:
+        """The organisation, where there is one."""
+        return super().get_context_data(organisation=settings.ORGANISATION, **kwargs)
 
     def form_valid(self, form: object) -> HttpResponse:
         """Bring the person's own theme and language along."""
-        response = super().form_valid(form)  # type: ignore[arg-type]
-        theme = getattr(self.request.user, "theme", "")
-        language = getattr(self.request.user, "language", "")
-        response = remember_theme(response, theme) if theme else response
-        return remember_language(response, language) if language else response
+        return remember_choices(super().form_valid(form), self.request.user)  # type: ignore[arg-type]
 
 
 class PasswordChange(views.PasswordChangeView):
@@ -172,6 +178,8 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             messages.success(request, _("Welcome to %(project)s.") % {"project": invited.project.name})
             return redirect("frontend:project", invited.project.slug)
         return _invitation_page(request, invited)
+    if settings.ORGANISATION is not None and settings.ORGANISATION.only:
+        return _invitation_page(request, invited)
     form = JoinForm(
         request.POST if request.method == "POST" else None,
         called=unescape(invited.name),
@@ -193,6 +201,5 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 def _invitation_page(request: HttpRequest, found: Invitation, form: JoinForm | None = None) -> HttpResponse:
     status = 400 if form is not None and form.errors else 200
-    return render(
-        request, "frontend/accounts/invitation.html", {"invitation": found, "form": form}, status=status
-    )
+    known = {"invitation": found, "form": form, "organisation": settings.ORGANISATION}
+    return render(request, "frontend/accounts/invitation.html", known, status=status)

@@ -11,11 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
-from rest_framework.throttling import SimpleRateThrottle
 
 from annotation import policies
-from annotation.core.errors import Conflict, Denied, Invalid, TooMany
-from annotation.core.i18n import translatable
+from annotation.core.errors import Conflict, Denied, Invalid
 from annotation.core.vocabulary import CrowdState
 from annotation.language import translated
 from annotation.models import CrowdLink, CrowdPlace, User
@@ -24,25 +22,9 @@ from annotation.services import projects
 from frontend.pages.accounts.accounts import BACKEND
 from frontend.pages.shared.common import person
 from frontend.pages.shared.errors import status_of
+from frontend.pages.shared.throttle import by_address
 
 OUTSIDE_ID = "participant"
-
-
-class Arrivals(SimpleRateThrottle):
-    """The rate at which one address may open links: each may make an account, or try an id."""
-
-    scope = "crowd"
-
-    def get_cache_key(self, request: Any, view: Any) -> str:
-        """By address."""
-        return str(self.cache_format % {"scope": self.scope, "ident": self.get_ident(request)})
-
-
-def _throttle(request: HttpRequest) -> None:
-    limit = Arrivals()
-    if not limit.allow_request(request, None):  # type: ignore[arg-type]
-        sentence = translatable("Too many requests came from your address. Try again in a minute.")
-        raise TooMany(sentence, seconds=int(limit.wait() or 60) + 1)
 
 
 @sensitive_post_parameters(OUTSIDE_ID)
@@ -54,7 +36,8 @@ def arrival(request: HttpRequest, token: str) -> HttpResponse:
     The service hands over the id in the address; from there it goes into the form, and into no address of
     ours. GET changes nothing, so that nothing is taken by a program that looks links up.
     """
-    _throttle(request)
+    # each may make an account, or try an id
+    by_address(request, "crowd")
     link = projects.crowd_link_of(token=token)
     user = request.user if isinstance(request.user, User) else None
     asked = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,7 +19,7 @@ from annotation.core import keymap
 from annotation.core.errors import Invalid
 from annotation.language import translated
 from annotation.models import ApiToken, User
-from annotation.services import accounts
+from annotation.services import accounts, organisation
 from frontend.forms import add_errors
 from frontend.forms.accounts import SCOPES, ProfileForm, TokenForm
 from frontend.pages.accounts.accounts import remember_language, remember_theme
@@ -46,6 +47,8 @@ def _page(
         "tokens": [(token, SCOPES[token.scope]) for token in tokens],
         "secret": secret,
         "now": timezone.now(),
+        "organisation": settings.ORGANISATION,
+        "linked": settings.ORGANISATION is not None and organisation.is_linked(user),
         "keys": _keys(user.keymap if keys is None else keys, key_errors or {}),
     }
     return render(
