@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
+from annotation.outside import KeyScheme
 
 from .base import Connected, ConnectionKind, LeftOut, Mark, Page, Place, PulledTrace, PushTally
 
@@ -51,6 +52,31 @@ KINDS: Final = {
             source_label=translatable("Project"),
             source_help=translatable("Its name, or its id."),
             filter_help=translatable("Only spans that began then or later: 2026-11-01. Empty for all."),
+        ),
+        ConnectionKind(
+            name="langfuse",
+            title="Langfuse",
+            format="langfuse",
+            source_label=translatable("Project"),
+            source_help=translatable("Its name, or its id."),
+            filter_help=translatable("A JSON list of conditions, as its API takes it. Empty for all."),
+            scheme=KeyScheme.BASIC,
+            hint=translatable(
+                "Observations may reach Langfuse late, so a trace comes once nothing that is known of it is "
+                "younger than 15 minutes."
+            ),
+        ),
+        ConnectionKind(
+            name="langsmith",
+            title="LangSmith",
+            format="langchain",
+            source_label=translatable("Project"),
+            source_help=translatable("Its name, or its id."),
+            filter_help=translatable(
+                'Of the outermost run, as its filters are: has(tags, "prod"). Empty for all.'
+            ),
+            scheme=KeyScheme.X_API_KEY,
+            hint=translatable("A trace comes once all of its runs have ended, two minutes ago or earlier."),
         ),
     )
 }

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
+from annotation.outside import KeyScheme
 
 STEP: Final = "tristep_step"
 OUTCOME: Final = "tristep_outcome"
@@ -20,13 +21,18 @@ ANSWER_BYTES: Final = 32 * 1024 * 1024
 GONE: Final = translatable("is no longer on the server")
 UNFINISHED: Final = translatable("has not ended yet")
 TOO_LARGE: Final = translatable("is larger than {limit} MB", limit=ANSWER_BYTES // 1024**2)
+MAY_GROW: Final = translatable(
+    "may still grow: the last that is known of it is less than {minutes} minutes old"
+)
+SERVER_FAILED: Final = translatable("cannot be had: the server fails on it")
 SPAN_GONE: Final = translatable("a span of it is no longer on the server, so its label has no place")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionKind:
     """A kind of server. `format`: the importer that reads its traces; `source_label`: what it calls the place
-    where they lie. Words are English; a page translates them."""
+    where they lie; `scheme`: how its key goes with a call. `hint` says what to know of it beforehand. Words
+    are English; a page translates them."""
 
     name: str
     title: str
@@ -34,6 +40,8 @@ class ConnectionKind:
     source_label: str
     source_help: str
     filter_help: str
+    scheme: KeyScheme = KeyScheme.BEARER
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from .base import (
     PushTally,
     is_id,
 )
+from .settling import ServerFaults
 
 PAGE: Final = 100
 AT_ONCE: Final = 20
@@ -56,6 +57,7 @@ class MLflow:
         self._place = place
         self._experiment = ""
         self._batches = True
+        self._faults = ServerFaults()
 
     def check(self) -> None:
         """Find the experiment, by its name, else by its number."""
@@ -117,7 +119,7 @@ class MLflow:
     def _page(self, infos: Sequence[dict[str, Any]]) -> Page:
         ended = [info for info in infos if info.get("state") != "IN_PROGRESS"]
         left_out = [LeftOut(info["trace_id"], UNFINISHED) for info in infos if info not in ended]
-        whole = self._with_spans(ended)
+        whole = self._as_far_as_it_goes(ended)
         traces = []
         for info in ended:
             found = whole.get(info["trace_id"])
@@ -128,6 +130,20 @@ class MLflow:
             else:
                 traces.append(PulledTrace(info["trace_id"], canonical_json({"trace": found}) + b"\n"))
         return Page(traces, left_out)
+
+    def _as_far_as_it_goes(self, infos: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any] | str]:
+        """As `_with_spans`; when the server fails on some traces they are asked for one by one, and those on
+        which it fails again are named."""
+        try:
+            found = self._with_spans(infos)
+        except OutsideError as error:
+            if len(infos) == 1:
+                return {infos[0]["trace_id"]: self._faults.names(error)}
+            if error.failed.kind is not FailureKind.SERVER_ERROR:
+                raise
+            return {key: value for info in infos for key, value in self._as_far_as_it_goes([info]).items()}
+        self._faults.well()
+        return found
 
     def _with_spans(self, infos: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any] | str]:
         """Traces with their spans by id, or why one cannot be had; those that are gone are missing."""

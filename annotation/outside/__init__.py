@@ -7,7 +7,8 @@ therefore imported where it is used. Judges (`annotation.providers`) build on it
 rules of its own, with a prefix of its own for keys.
 """
 
+from .credentials import KeyScheme
 from .failures import Failed, FailureKind, OutsideError
 from .operator_rules import OperatorRules
 
-__all__ = ["Failed", "FailureKind", "OperatorRules", "OutsideError"]
+__all__ = ["Failed", "FailureKind", "KeyScheme", "OperatorRules", "OutsideError"]

@@ -18,16 +18,18 @@ _BEARER: Final = re.compile(r"(?i)\b(bearer)\s+[A-Za-z0-9._~+/=-]{6,}")
 
 
 class Redactor:
-    """Replaces a key by `[key]`: plain, escaped for JSON or an address, in base64, or partly starred out
-    as servers like to repeat it (its first letters, then stars). Whatever follows "Bearer" goes too."""
+    """Replaces keys, or the parts of one, by `[key]`: plain, escaped for JSON or an address, in base64, or
+    partly starred out as servers like to repeat it (its first letters, then stars). Whatever follows "Bearer"
+    goes too."""
 
     __slots__ = ("_literals", "_pattern")
 
-    def __init__(self, key: str) -> None:
-        forms = sorted(set(_forms(key)), key=len, reverse=True) if len(key) >= SHORTEST else []
+    def __init__(self, *keys: str) -> None:
+        keys = tuple(key for key in keys if len(key) >= SHORTEST)
+        forms = sorted({form for key in keys for form in _forms(key)}, key=len, reverse=True)
         self._literals = tuple(forms)
-        starred = re.escape(key[:3]) + r"[\w.-]*\*{3,}[\w.*-]*"
-        patterns = [*map(re.escape, forms), starred]
+        starred = [re.escape(key[:3]) + r"[\w.-]*\*{3,}[\w.*-]*" for key in keys]
+        patterns = [*map(re.escape, forms), *starred]
         self._pattern = re.compile("|".join(patterns)) if forms else None
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.jsonio.jsonlines import BadJson, parse_bytes
 from annotation.core.judging.addresses import normalised
 
+from .credentials import KeyScheme
 from .failures import Failed, FailureKind, OutsideError, failed_with
 from .redaction import Redactor
 from .sending import MAX_BYTES, ReceivedReply, send
@@ -43,8 +44,8 @@ class Patience:
 class OutsideServer:
     """One server at an address that the operator allows (`OperatorRules.check`). Threads may share it.
 
-    `key` goes with every call as a bearer, and is taken out of whatever is kept or said. `networks`: private
-    ones that its name may lead into.
+    `key` goes with every call as its `scheme` wants it, and is taken out of whatever is kept or said.
+    `networks`: private ones that its name may lead into. Raises Invalid for a key that cannot be one.
     """
 
     def __init__(
@@ -53,11 +54,12 @@ class OutsideServer:
         *,
         key: str = "",
         key_name: str = "",
+        scheme: KeyScheme = KeyScheme.BEARER,
         networks: Sequence[str] = (),
         patience: Patience | None = None,
     ) -> None:
         self.patience = patience or Patience()
-        self.redact = Redactor(key)
+        self.redact = Redactor(*scheme.secrets(key))
         self.waits = CallWaits(self.patience.clock, self.patience.rng)
         self._base_url = normalised(base_url) or ""
         self._key_name = key_name
@@ -67,9 +69,8 @@ class OutsideServer:
             "Accept-Encoding": "identity",
             "Content-Type": "application/json",
             "User-Agent": "tristep",
+            **scheme.header(key, key_name),
         }
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
         self._client = httpx.Client(
             transport=Transport(self._deadline, networks),
             timeout=httpx.Timeout(self.patience.seconds, connect=CONNECT_SECONDS),

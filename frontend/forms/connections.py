@@ -27,7 +27,10 @@ class ConnectionForm(forms.Form):
         max_length=120,
         required=False,
         widget=forms.TextInput({"spellcheck": "false"}),
-        help_text=_("TRISTEP_CONNECTION_KEY_… on the server; empty where no key is wanted."),
+        help_text=_(
+            "TRISTEP_CONNECTION_KEY_… on the server; empty where no key is wanted. For Langfuse, both keys "
+            "as public:secret."
+        ),
     )
     source = forms.CharField(
         label=_("Experiment or project there"), max_length=200, help_text=_("Its name, or its id.")

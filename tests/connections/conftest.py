@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,15 +12,26 @@ from annotation.models import Connection, Transfer
 from annotation.services import connections, ingest
 from tests.people import Cast
 
+from .documented import FakeLangfuse, FakeLangSmith
 from .fakes import KEY, FakeMLflow, FakePhoenix, Side, fake
 from .real import REAL
 
 collect_ignore = [] if REAL else ["test_real_servers.py"]
 
 
-@pytest.fixture(params=[FakeMLflow, FakePhoenix], ids=["mlflow", "phoenix"])
+SIDES: dict[str, Callable[[], Any]] = {
+    "mlflow": FakeMLflow,
+    "phoenix": FakePhoenix,
+    "langfuse-3": partial(FakeLangfuse, 3),
+    "langfuse-4": partial(FakeLangfuse, 4),
+    "langsmith-1": partial(FakeLangSmith, 1),
+    "langsmith-2": partial(FakeLangSmith, 2),
+}
+
+
+@pytest.fixture(params=SIDES.values(), ids=SIDES)
 def side(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A server of each kind."""
+    """A server of each kind, and of each version that is asked otherwise."""
     with fake(request.param()) as server:
         yield server
 
@@ -34,9 +46,9 @@ def mlflow() -> Iterator[FakeMLflow]:
 @pytest.fixture
 def connect(cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Connection]:
     """Makes a connection of the project to a server, or to what stands `between`."""
-    monkeypatch.setenv("TRISTEP_CONNECTION_KEY_T", KEY)
 
     def made(server: Side, *, between: str = "", **values: Any) -> Connection:
+        monkeypatch.setenv("TRISTEP_CONNECTION_KEY_T", server.key)
         url = between or server.url
         settings.CONNECTION_URLS = [url]
         told = {

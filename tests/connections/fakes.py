@@ -26,6 +26,7 @@ class Side(Protocol):
     kind: str
     url: str
     source: str
+    key: str
 
     def log(self, *numbers: int) -> list[str]:
         """Log the traces of these numbers; their ids."""
@@ -35,6 +36,12 @@ class Side(Protocol):
 
     def labels(self) -> dict[tuple[str, str], list[float]]:
         """The values of all labels there, by trace and span ("" for the trace)."""
+
+    def lose(self, trace_id: str, span: str) -> None:
+        """Lose a span of a trace."""
+
+    def clear(self) -> None:
+        """Lose all labels."""
 
 
 def told(number: int, answer: str) -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
@@ -57,6 +64,7 @@ class FakeMLflow:
 
     kind = "mlflow"
     source = "demo"
+    key = KEY
 
     def __init__(self) -> None:
         self.traces: dict[str, dict[str, Any]] = {}
@@ -128,6 +136,14 @@ class FakeMLflow:
                 found.setdefault((trace_id, one.get("span_id", "")), []).append(one["feedback"]["value"])
         return found
 
+    def lose(self, trace_id: str, span: str) -> None:
+        trace = self.traces[trace_id]
+        trace["spans"] = [one for one in trace["spans"] if base64.b64decode(one["span_id"]).hex() != span]
+
+    def clear(self) -> None:
+        for trace in self.traces.values():
+            trace["assessments"].clear()
+
     def answer(self, seen: Seen) -> tuple[int, Any]:
         parts = seen.path.strip("/").split("/")
         if parts[-1] == "get-by-name":
@@ -181,6 +197,7 @@ class FakePhoenix:
 
     kind = "phoenix"
     source = "demo"
+    key = KEY
 
     def __init__(self) -> None:
         self.held: list[dict[str, Any]] = []
@@ -214,6 +231,13 @@ class FakePhoenix:
         for (at, _, _), one in self.notes["trace"].items():
             found.setdefault((at, ""), []).append(one["result"]["score"])
         return found
+
+    def lose(self, trace_id: str, span: str) -> None:
+        self.held = [one for one in self.held if one["context"]["span_id"] != span]
+
+    def clear(self) -> None:
+        for notes in self.notes.values():
+            notes.clear()
 
     def answer(self, seen: Seen) -> tuple[int, Any]:
         parts = seen.path.strip("/").split("/")

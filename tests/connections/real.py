@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 
 from tests.outside.strange_server import Answer, Seen
 
-from .fakes import phoenix_spans
+from .fakes import KEY, phoenix_spans
 
 # `make test-connections` says where the real servers are installed
 REAL = os.environ.get("REAL_SERVERS", "")
@@ -81,6 +81,7 @@ class RealMLflow:
     """See `Side`."""
 
     kind = "mlflow"
+    key = KEY
     source = "demo"
 
     def __init__(self, url: str) -> None:
@@ -121,6 +122,7 @@ class RealPhoenix:
     """See `Side`."""
 
     kind = "phoenix"
+    key = KEY
     source = "demo"
 
     def __init__(self, url: str) -> None:

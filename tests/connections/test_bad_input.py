@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotation.connections import base
+from annotation.connections import KINDS, base
 from annotation.core.errors import Invalid
 from annotation.models import Connection, ImportFile, Trajectory
 from annotation.services import connections
@@ -15,7 +15,7 @@ from tests import people
 from tests.people import Cast
 
 from .conftest import transfer
-from .fakes import FakeMLflow, FakePhoenix
+from .fakes import FakeMLflow, Side
 
 Connect = Callable[..., Connection]
 
@@ -60,7 +60,7 @@ def test_key_that_is_missing_is_named(
     assert row.error == "The key is missing: $TRISTEP_CONNECTION_KEY_T is not set."
 
 
-def test_place_that_is_gone_is_named(cast: Cast, side: FakeMLflow | FakePhoenix, connect: Connect) -> None:
+def test_place_that_is_gone_is_named(cast: Cast, side: Side, connect: Connect) -> None:
     row = transfer(connect(side, source="gone"), cast.admin, "pull")
     assert row.state == "failed" and row.error.endswith("“gone”.")
 
@@ -68,14 +68,14 @@ def test_place_that_is_gone_is_named(cast: Cast, side: FakeMLflow | FakePhoenix,
 @pytest.mark.parametrize("ill", ["endless", "huge", "redirect", "html", 401, 500])
 def test_hostile_server_brings_nothing_in(
     cast: Cast,
-    side: FakeMLflow | FakePhoenix,
+    side: Side,
     connect: Connect,
     ill: int | str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("annotation.services.connections.lease.Beat.sleep", lambda self, seconds: None)
-    monkeypatch.setattr("annotation.connections.mlflow.ANSWER_BYTES", 100_000)
-    monkeypatch.setattr("annotation.connections.phoenix.ANSWER_BYTES", 100_000)
+    for kind in KINDS:
+        monkeypatch.setattr(f"annotation.connections.{kind}.ANSWER_BYTES", 100_000)
     connection = connect(side)
     side.log(*range(9))
     assert side.server is not None
@@ -83,7 +83,12 @@ def test_hostile_server_brings_nothing_in(
 
     def turned(seen: Any) -> Any:
         # well at first, ill from the second page on
-        if (seen.body or {}).get("page_token") or "cursor" in seen.query:
+        body = seen.body or {}
+        if (
+            {"page_token", "cursor"} & body.keys()
+            or "cursor" in seen.query
+            or seen.query.get("page") == ["2"]
+        ):
             side.server.misbehave = [ill] * 20
             return 500, None
         return answer(seen)
@@ -95,7 +100,7 @@ def test_hostile_server_brings_nothing_in(
 
 
 def test_pages_that_repeat_or_never_end_are_given_up(
-    cast: Cast, side: FakeMLflow | FakePhoenix, connect: Connect, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, side: Side, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connection = connect(side)
     side.log(*range(9))
@@ -122,18 +127,14 @@ def test_what_cannot_be_labelled_is_left_out_by_name_and_the_rest_comes(
 
 
 def test_span_or_trace_that_is_gone_at_push_is_named_and_the_rest_is_pushed(
-    cast: Cast, side: FakeMLflow | FakePhoenix, connect: Connect
+    cast: Cast, side: Side, connect: Connect
 ) -> None:
     connection = connect(side)
     first, second = side.log(0, 1)
     transfer(connection, cast.admin, "pull")
     people.make_unanimous(cast, 2)
     lost = side.spans(first)[0]
-    if isinstance(side, FakeMLflow):
-        spans = side.traces[first]["spans"]
-        side.traces[first]["spans"] = [one for one in spans if one["span_id"] != spans[1]["span_id"]]
-    else:
-        side.held = [one for one in side.held if one["context"]["span_id"] != lost]
+    side.lose(first, lost)
     row = transfer(connection, cast.admin, "push")
     assert [one["id"] for one in row.left_out] == [first] and "span" in row.left_out[0]["reason"]
     assert len(side.labels()) == 5 and (first, lost) not in side.labels()

@@ -16,7 +16,7 @@ from tests import people
 from tests.people import Cast
 
 from .conftest import transfer
-from .fakes import KEY, FakeMLflow, FakePhoenix
+from .fakes import KEY, FakeMLflow, Side
 from .walking import walk
 
 Connect = Callable[..., Connection]
@@ -24,14 +24,12 @@ Connect = Callable[..., Connection]
 
 @pytest.mark.postgres
 def test_labels_lie_on_the_spans_of_the_steps_and_follow_the_consensus(
-    cast: Cast, side: FakeMLflow | FakePhoenix, connect: Connect
+    cast: Cast, side: Side, connect: Connect
 ) -> None:
     walk(cast, side, connect(side))
 
 
-def test_dry_run_says_what_would_be_done_and_does_nothing(
-    cast: Cast, side: FakeMLflow | FakePhoenix, connect: Connect
-) -> None:
+def test_dry_run_says_what_would_be_done_and_does_nothing(cast: Cast, side: Side, connect: Connect) -> None:
     connection = connect(side)
     side.log(0, 1)
     row = transfer(connection, cast.admin, "pull", dry=True)
@@ -46,7 +44,7 @@ def test_dry_run_says_what_would_be_done_and_does_nothing(
 
 @pytest.mark.postgres
 def test_trace_that_changed_after_it_was_begun_stays_and_its_new_version_goes_elsewhere(
-    cast: Cast, side: FakeMLflow | FakePhoenix, connect: Connect
+    cast: Cast, side: Side, connect: Connect
 ) -> None:
     connection = connect(side)
     begun, untouched = side.log(0, 1)
@@ -85,7 +83,7 @@ def test_labels_of_others_on_the_same_spans_are_left_alone(
 
 
 def test_push_that_broke_off_anywhere_is_finished_by_the_next_without_doubles(
-    cast: Cast, side: FakeMLflow | FakePhoenix, connect: Connect
+    cast: Cast, side: Side, connect: Connect
 ) -> None:
     """The process dies at its nth call; what it has done stands on the server, and its row is stale."""
     connection = connect(side)
@@ -122,7 +120,7 @@ def test_push_that_broke_off_anywhere_is_finished_by_the_next_without_doubles(
         assert [len(values) for values in side.labels().values()] == [1] * 6
         PushedRecord.objects.update(digest="")
         if nth % 2:
-            _forget(side)
+            side.clear()
 
 
 def _die(kind: type[BaseException]) -> Any:
@@ -130,16 +128,6 @@ def _die(kind: type[BaseException]) -> Any:
         raise kind
 
     return die
-
-
-def _forget(side: Any) -> None:
-    """Take all labels away there, as if nothing had been pushed."""
-    if isinstance(side, FakeMLflow):
-        for trace in side.traces.values():
-            trace["assessments"].clear()
-    else:
-        for notes in side.notes.values():
-            notes.clear()
 
 
 def test_transfer_that_was_stopped_brings_nothing(cast: Cast, mlflow: FakeMLflow, connect: Connect) -> None:

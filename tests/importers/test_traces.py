@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from annotation.core.trajectories.trajectory import TrajectoryDraft
-from annotation.importers import FORMATS, ReadContext, RecordError
+from annotation.core.trajectories.trajectory import TrajectoryDraft, content_digest
+from annotation.importers import FORMATS, ReadContext, RecordError, sniff
 from annotation.importers.options import ReadOptions, apply_options
 from annotation.importers.parts import json_array_stream, trace_spool
+
+from .golden import GOLDEN
 
 
 def span(trace: str, span_id: str, start: int, parent: str = "", **attributes: Any) -> dict[str, Any]:
@@ -191,3 +193,16 @@ def test_agents_side_by_side_are_one_conversation() -> None:
     )
     (found,) = read(data)
     assert [message["content"] for message in found.messages] == ["Do it.", "Over to you.", "Done."]
+
+
+def test_answer_of_langsmiths_query_is_read_as_its_runs() -> None:
+    lines = (GOLDEN / "langchain-runs.jsonl").read_bytes()
+    runs = [json.loads(line) for line in lines.splitlines()]
+    other = [{**run, "trace_id": "trace-2", "id": f"{run['id']}-2"} for run in runs]
+    mixed = [run for pair in zip(runs, other, strict=True) for run in pair]
+    data = json.dumps({"runs": mixed, "cursors": {"next": None}}).encode()
+    assert sniff(data).name == "langchain"
+    first, second = read(data, "langchain")
+    (alone,) = read(lines, "langchain")
+    assert content_digest(first) == content_digest(alone)
+    assert (first.record_id, second.record_id) == ("trace-1", "trace-2")

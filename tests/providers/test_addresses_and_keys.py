@@ -1,5 +1,6 @@
 """Permitted servers, the set-up of a judge, and the secrecy of keys."""
 
+import base64
 import json
 from collections.abc import Mapping
 from importlib import import_module
@@ -13,7 +14,7 @@ from annotation.core.errors import Invalid
 from annotation.core.judging.addresses import allowed, normalised
 from annotation.core.judging.kinds import KINDS, JudgeKind
 from annotation.core.judging.settings import JudgeSettings
-from annotation.outside import OperatorRules
+from annotation.outside import KeyScheme, OperatorRules
 from annotation.outside.redaction import Redactor
 from annotation.providers import create
 
@@ -166,6 +167,15 @@ def test_key_is_taken_out_in_every_form(text: str) -> None:
     for cleaned in (Redactor(KEY).data(f'"a" {text} "z"'.encode()).decode(),):
         assert "[key]" in cleaned and "canary" not in cleaned and "Zq8" not in cleaned
         assert cleaned.startswith('"a" ') and cleaned.endswith(' "z"')
+
+
+def test_key_of_two_halves_is_taken_out_whole_halved_and_encoded() -> None:
+    key = "pk-lf-canary1:sk-lf-canary2"
+    redact = Redactor(*KeyScheme.BASIC.secrets(key))
+    (header,) = KeyScheme.BASIC.header(key, "K").values()
+    told = f"{key} pk-lf-canary1, sk-lf-canary2; sent as {header}. sk-****ry2"
+    assert redact.text(told) == "[key] [key], [key]; sent as Basic [key]. [key]"
+    assert base64.b64decode(header.removeprefix("Basic ")).decode() == key
 
 
 def test_key_taken_out_leaves_other_text_as_it_is() -> None:

@@ -2,7 +2,7 @@
 
 A record is a list of messages, an object with `messages`, or a state (`values.messages`, also the checkpoint
 savers' `channel_values.messages`). The states of one thread repeat one another: the last one is taken. The
-runs of one trace are one trajectory.
+runs of one trace are one trajectory; an answer of LangSmith's query (`runs`) holds those of whole traces.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..parts.sniffing import messages_in, samples
 from ..parts.unknown_fields import keep_rest
 from ..records import RecordProblems
 from .langchain_messages import add_messages, is_message, models_of
-from .langsmith import is_run, trace_conversation, trace_of
+from .langsmith import by_trace, is_run, runs_in, trace_conversation, trace_of
 
 CONVERTER: Final = 2
 REPEATED: Final = translatable("states of a thread that another repeats")
@@ -43,7 +43,7 @@ class LangChain:
     )
 
     def sniff(self, head: bytes) -> float:
-        if any(is_run(record) for record in samples(head)):
+        if any(is_run(record) or runs_in(record) for record in samples(head)):
             return 0.95
         messages = [message for record in samples(head) for message in (record, *_messages(record))]
         return max((_certainty(message) for message in messages if isinstance(message, dict)), default=0.0)
@@ -99,9 +99,9 @@ def _convert(piece: Any, problems: RecordProblems) -> Iterator[Conversation]:
     )
     if isinstance(value, dict) and is_run(value):
         value = [value]
-    runs = [run for run in value if isinstance(run, dict) and is_run(run)] if isinstance(value, list) else []
+    runs = runs_in(value) if isinstance(value, dict) else runs_in({"runs": value})
     if runs:
-        yield trace_conversation(runs)
+        yield from (trace_conversation(of_trace) for of_trace in by_trace(runs))
     elif states:
         last = max(states, key=_progress)
         conversation = _of_record(last, problems)

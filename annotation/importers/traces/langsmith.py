@@ -10,7 +10,7 @@ from ..parts.conversation_builder import ConversationBuilder
 from ..parts.model_calls import ModelCall, ToolRun, stitch
 from .langchain_messages import add_messages, fields_of, is_message, models_of
 
-__all__ = ["is_run", "trace_conversation", "trace_of"]
+__all__ = ["by_trace", "is_run", "runs_in", "trace_conversation", "trace_of"]
 
 Run = dict[str, Any]
 
@@ -18,6 +18,20 @@ Run = dict[str, Any]
 def is_run(record: Run) -> bool:
     """Whether this is a run."""
     return isinstance(record.get("run_type"), str) and "trace_id" in record and "dotted_order" in record
+
+
+def runs_in(record: dict[str, Any]) -> list[Run]:
+    """The runs in an answer of the API's query."""
+    held = record.get("runs")
+    return [run for run in held if isinstance(run, dict) and is_run(run)] if isinstance(held, list) else []
+
+
+def by_trace(runs: list[Run]) -> list[list[Run]]:
+    """The runs of each trace, in the order in which traces first come."""
+    traces: dict[str, list[Run]] = {}
+    for run in runs:
+        traces.setdefault(trace_of(run), []).append(run)
+    return list(traces.values())
 
 
 def trace_of(run: Run) -> str:

@@ -1,5 +1,5 @@
-"""connect PROJECT NAME --kind mlflow|phoenix --address URL --source NAME [--key VARIABLE] [--filter TEXT]
-[--subset NAME] [--push-notes]"""
+"""connect PROJECT NAME --kind mlflow|phoenix|langfuse|langsmith --address URL --source NAME [--key VARIABLE]
+[--filter TEXT] [--subset NAME] [--push-notes]"""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -50,7 +50,12 @@ def opened(connection: Connection, patience: Any) -> tuple[Connected, Any]:
     environ = {name: os.environ[name]} if name in os.environ else {}
     key = rules.check(connection.base_url, name, environ)
     server = OutsideServer(
-        connection.base_url, key=key, key_name=name, networks=rules.networks, patience=patience
+        connection.base_url,
+        key=key,
+        key_name=name,
+        scheme=kind_named(connection.kind).scheme,
+        networks=rules.networks,
+        patience=patience,
     )
     place = Place(connection.source, connection.filter, connection.uid)
     return open_at(connection.kind, server, place), server

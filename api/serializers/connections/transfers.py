@@ -19,7 +19,7 @@ class Connection(Output):
     base_url = serializers.CharField()
     key_name = serializers.CharField(help_text="The environment variable of the key; empty for none.")
     source = serializers.CharField(  # type: ignore[assignment]
-        help_text="The experiment (MLflow) or project (Phoenix) there."
+        help_text="The experiment (MLflow) or project (Phoenix, Langfuse, LangSmith) there."
     )
     filter = serializers.CharField()
     subset = serializers.CharField(help_text="What is pulled comes into it.")

@@ -81,7 +81,7 @@ def connections(request: HttpRequest, slug: str) -> HttpResponseBase:
         Column("subset", _("Subset"), look="slug"),
     ]
     new_one = cells.link(_("New connection"), at("connection-new", slug), "button button--primary")
-    about = _("A connection pulls runs from MLflow or Phoenix and takes the consensus to their spans.")
+    about = _("A connection pulls runs from a server with traces and takes the consensus to their spans.")
     listed = ListPage(
         request,
         columns,
@@ -156,6 +156,7 @@ def _page(
         connection=row,
         kind=KINDS[row.kind],
         source_label=translated(KINDS[row.kind].source_label),
+        hint=translated(KINDS[row.kind].hint) if KINDS[row.kind].hint else "",
         buttons=buttons,
         place=place,
         versions=versions or VersionsForm(initial={"subset": f"{row.subset[:61]}-2"}),
