@@ -7,8 +7,8 @@ made: `projects.yml`, `trace.yml`, `observations.yml`, `scores.yml`, `scores-v3.
 traces, and version 3 where version 4 has observations, is in `web/src/pages/api/public/`; how scores are
 known is in its documentation (tracing-data-updates) and in the migration `0003_scores.up.sql`.
 
-LangSmith: langchain-ai/langsmith-sdk at bc8dd67: `python/langsmith/client.py` (`list_runs`, `read_project`,
-`create_feedback`, `update_feedback`, `list_feedback`, `delete_feedback`), `python/langsmith/schemas.py`
+LangSmith: langchain-ai/langsmith-sdk at bc8dd67: of the Python package the `Client` (`list_runs`,
+`read_project`, `create_feedback`, `update_feedback`, `list_feedback`, `delete_feedback`) and the schemas
 (`RunBase`, `FeedbackCreate`), `js/src/_openapi_client/resources/runs/runs.ts` (`RunSchema`, `Run`,
 `RunQueryV2Params`), `js/src/_openapi_client/core/pagination.ts`; POST /api/v1/feedback in its REST reference.
 """
@@ -314,7 +314,7 @@ class FakeLangSmith:
         return 404, {"detail": "Not Found"}
 
     def _query(self, body: dict[str, Any]) -> tuple[int, Any]:
-        """client.py: list_runs; runs.ts: RunQueryV2Params, Run. Nothing comes that was not asked for."""
+        """Client.list_runs; runs.ts: RunQueryV2Params, Run. Nothing comes that was not asked for."""
         if "nonsense" in body.get("trace_filter", ""):
             return 422, {"detail": "Invalid filter"}
         assert body.get("session", body.get("project_ids")) == [self.project]
@@ -346,7 +346,7 @@ class FakeLangSmith:
         return {name.lower(): named[name.lower()] for name in selects if named[name.lower()] is not None}
 
     def _feedback(self, seen: Seen, feedback_id: str) -> tuple[int, Any]:
-        """schemas.py: FeedbackCreate; client.py: update_feedback takes score, value, comment, correction."""
+        """FeedbackCreate; Client.update_feedback takes score, value, comment, correction."""
         if seen.method == "GET":
             held = [one for one in self.feedback.values() if one["run_id"] in seen.query["run"]]
             start = int(seen.query["offset"][0])

@@ -382,7 +382,7 @@ class Connection(TypedDict):
 
     id: int
     name: str
-    kind: Literal["mlflow", "phoenix"]
+    kind: Literal["mlflow", "phoenix", "langfuse", "langsmith"]
     base_url: str
     key_name: str
     source: str
@@ -1406,7 +1406,7 @@ class NewConnectionRequest(TypedDict):
     filter: NotRequired[str]
     subset: str
     push_reasons: NotRequired[bool]
-    kind: Literal["mlflow", "phoenix"]
+    kind: Literal["mlflow", "phoenix", "langfuse", "langsmith"]
 
 
 class NewCorrectionRequest(TypedDict):
