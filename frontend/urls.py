@@ -163,6 +163,7 @@ data = [
     page(PROJECT + "connections/<int:pk>/delete/", connections.delete, "connection-delete"),
     page(PROJECT + "connections/<int:pk>/ask/", connections.ask, "connection-ask"),
     page(PROJECT + "connections/transfers/<int:pk>/", connections.transfer, "connection-transfer"),
+    page(PROJECT + "connections/transfers/<int:pk>/status/", connections.status, "connection-status"),
     page(PROJECT + "connections/transfers/<int:pk>/stop/", connections.stop, "connection-stop"),
     page(PROJECT + "webhooks/", webhooks.webhooks, "webhooks"),
     page(PROJECT + "webhooks/new/", webhooks.new, "webhook-new"),

@@ -121,7 +121,7 @@ def _pages() -> Iterator[Address]:
         yield Address(f + name, pk("connection", of_project=True))
     yield Address(f + "connection-edit", pk("connection", of_project=True), body={**place, "subset": "runs"})
     yield Address(f + "connection-ask", pk("connection", of_project=True), body={"dry-pull": "1"})
-    for name in ("connection-transfer", "connection-stop"):
+    for name in ("connection-transfer", "connection-status", "connection-stop"):
         yield Address(f + name, pk("transfer", of_project=True))
     yield Address(f + "webhooks", slug)
     hook = {"name": "House", "url": "http://elsewhere.example.org/", "events": ["run.finished"]}

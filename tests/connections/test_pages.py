@@ -47,8 +47,13 @@ def test_admin_connects_tries_pulls_and_reads_what_was_left_out(
     assert client.post(f"{place}ask/", {"versions": "1", "subset": "r"}).status_code == 400
     assert client.post(f"{place}edit/", asked | {"base_url": mlflow.url, "name": "New"}).status_code == 302
     waiting = client.post(f"{place}ask/", {"push": "1"})["Location"]
+    assert f'data-jobs="{waiting}status/"' in client.get(waiting).content.decode()
+    (told,) = client.get(f"{waiting}status/").json()["jobs"]
+    assert (told["state"], told["done"], told["finished"]) == ("queued", 0, False)
     assert client.post(f"{waiting}stop/").status_code == 302
     assert Transfer.objects.latest("pk").state == "cancelled"
+    (told,) = client.get(f"{waiting}status/").json()["jobs"]
+    assert told["finished"] and "data-jobs" not in client.get(waiting).content.decode()
     assert client.post(f"{place}delete/").status_code == 302 and not Connection.objects.exists()
 
 

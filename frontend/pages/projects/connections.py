@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import policies
@@ -280,12 +281,34 @@ def transfer(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         trail=[_trail(slug), (row.connection.name, at("connection", slug, row.connection_id))],
         transfer=row,
         unfinished=unfinished,
+        progress=_progress(row),
         counts=[(COUNTS[name], row.counts[name]) for name in COUNTS if name in row.counts],
         error=translated(row.error) if row.error else "",
         left_out=left_out,
         more=row.counts.get("left_out", 0) - len(row.left_out),
         actions=[stop_it] if unfinished else [],
     )
+
+
+@never_cache
+@require_GET
+def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
+    """The progress of a transfer, as JSON for the script on the page."""
+    row = _transfer(open_project(request, slug, VERB), pk)
+    job = {
+        "id": row.pk,
+        "state": row.state,
+        "title": _progress(row),
+        "done": row.progress_done,
+        "total": row.progress_total,
+        "finished": row.state not in UNFINISHED_TRANSFERS,
+    }
+    return JsonResponse({"jobs": [job]})
+
+
+def _progress(row: Transfer) -> str:
+    looked_at = _("Traces looked at: %(n)s") % {"n": f"{row.progress_done:,}"}
+    return f"{state_name(row.state)} · {looked_at}"
 
 
 @require_POST
