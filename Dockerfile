@@ -28,7 +28,7 @@ RUN groupadd --system --gid 10001 tristep \
 WORKDIR /app
 COPY --from=packages /venv /venv
 COPY . .
-USER tristep
+USER 10001:10001
 # Collected with a key of the moment, in a folder of the moment: the image holds no secret and no data.
 RUN TRISTEP_DATA_DIR=/tmp/build TRISTEP_SECRET_KEY=only-while-the-image-is-built \
     python manage.py collectstatic --noinput --verbosity 0 && rm -rf /tmp/build

@@ -19,7 +19,7 @@ UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install dev run test test-connections test-js test-sqlite test-postgres coverage format diagram client settings messages \
-	real-servers bench-connections bench screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
+	wheel real-servers bench-connections bench screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
 	check-collection
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo "make screenshots                        the pictures in docs/screenshots"
 	@echo "make diagram                            the rooms and their imports, drawn into docs/design.md"
 	@echo "make client                             the models of the Python client, from the schema of the API"
+	@echo "make wheel                              the wheel \`tristep\`, for machines without a checkout, in dist/"
 	@echo "make settings                           the table of a judge's settings, written into docs/judges.md"
 	@echo "make messages [NEW=fr]                  renew the translations, list what they lack; begin a language"
 	@echo "make install | dev                      the environment to run | to develop"
@@ -176,6 +177,10 @@ diagram: dev
 
 client: dev
 	@DJANGO_SETTINGS_MODULE=config.settings.test $(BIN)/python -m tests.client_models
+
+OUT = dist
+wheel: dev
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/uv build --wheel --no-build-isolation --quiet --out-dir "$(OUT)" .
 
 settings: dev
 	@$(BIN)/python -m tests.judge_settings

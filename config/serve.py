@@ -23,7 +23,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -40,6 +40,11 @@ WORKER_GRACE = 30.0
 # so many new starts of the broker within so many seconds, and no more
 BROKER_STARTS = 3
 BROKER_SECONDS = 60.0
+
+
+def default_data() -> Path:
+    """The data folder, unless `--data` names one."""
+    return Env().path("TRISTEP_DATA_DIR", ROOT / "var", base=ROOT)
 
 
 class CannotServe(RuntimeError):
@@ -138,7 +143,7 @@ def check_port(host: str, port: int) -> None:
     except (OSError, OverflowError) as error:
         raise CannotServe(
             f"Port {port} on {host} cannot be used ({getattr(error, 'strerror', None) or error}); "
-            f"choose another one: make run PORT={port + 1}."
+            f"choose another one, such as {port + 1}."
         ) from None
 
 
@@ -152,7 +157,7 @@ def only_one(data: Path, url: str) -> Iterator[None]:
             lock.seek(0)
             who = lock.read().strip() or "another process"
             raise CannotServe(
-                f"Tristep already serves {data} ({who}); stop it, or set TRISTEP_DATA_DIR to another folder."
+                f"Tristep already serves {data} ({who}); stop it, or choose another folder (--data)."
             ) from None
         lock.truncate(0)
         lock.write(f"process {os.getpid()}, {url}\n")
@@ -318,16 +323,18 @@ def serve(server: Server, environment: dict[str, str], stop_event: threading.Eve
         stop_all(server)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m config.serve", description="Serve Tristep on this machine."
-    )
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m config.serve") -> int:
+    """Serve until somebody asks to stop; returns the exit code. `prog` is what the command is called."""
+    parser = argparse.ArgumentParser(prog=prog, description="Serve Tristep on this machine.")
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on (default: this machine only)"
     )
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help=f"where data are kept (default: {default_data()})"
+    )
     parser.add_argument("--no-demo", action="store_true", help="no demo project in an empty database")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
 
     os.umask(0o077)
     stop_event = threading.Event()
@@ -341,7 +348,7 @@ def main() -> int:
         follow()
 
     try:
-        data = Env().path("TRISTEP_DATA_DIR", ROOT / "var", base=ROOT)
+        data = options.data.expanduser().resolve() if options.data else default_data()
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
         server = Server(data=data, host=options.host, port=options.port, demo=not options.no_demo)
         environment = os.environ | {"TRISTEP_DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"}

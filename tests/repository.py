@@ -10,7 +10,7 @@ from tests.servers import ROOT
 
 
 def tracked(*suffixes: str) -> Iterator[Path]:
-    """The files of the repository with these suffixes (of the folder, where there is no git)."""
+    """The files of the repository with these suffixes, or all (of the folder, where there is no git)."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode == 0:
         names = [name for name in listed.stdout.split("\0") if name]
@@ -19,5 +19,5 @@ def tracked(*suffixes: str) -> Iterator[Path]:
         names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file() and not skip & set(p.parts)]
     for name in names:
         path = ROOT / name
-        if path.suffix in suffixes and path.is_file():
+        if (not suffixes or path.suffix in suffixes) and path.is_file():
             yield path

@@ -18,6 +18,8 @@ TRISTEP_VERSION = "0.1.0"
 # ── Places ────────────────────────────────
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = env.path("TRISTEP_DATA_DIR", BASE_DIR / "var", base=BASE_DIR)
+# What relative paths are relative to: the checkout, and of a wheel (config/wheel.py) the data.
+PATHS_FROM = DATA_DIR if (BASE_DIR / "__init__.py").exists() else BASE_DIR
 UPLOAD_DIR = DATA_DIR / "uploads"
 EXPORT_DIR = DATA_DIR / "exports"
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_DIR / "arriving")
@@ -131,7 +133,7 @@ TEMPLATES = [
 DATABASES = {
     "default": reading.database(
         env.text("DATABASE_URL", f"sqlite:///{quote(str(DATA_DIR / 'db.sqlite3'))}"),
-        base=BASE_DIR,
+        base=PATHS_FROM,
         password=env.text("TRISTEP_DATABASE_PASSWORD"),
     )
 }
@@ -222,7 +224,7 @@ TIME_ZONE = env.zone("TRISTEP_TIME_ZONE")
 
 # ── Static files ──────────────────────────
 STATIC_URL = "/static/"
-STATIC_ROOT = env.path("TRISTEP_STATIC_DIR", DATA_DIR / "static", base=BASE_DIR)
+STATIC_ROOT = env.path("TRISTEP_STATIC_DIR", DATA_DIR / "static", base=PATHS_FROM)
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "frontend.stylesheets.StylesheetFinder",

@@ -62,15 +62,17 @@ class Server(Site):
         self,
         data: Path,
         port: int | None = None,
-        program: Sequence[str] = ("-m", "config.serve"),
+        *,
+        program: Sequence[str] = (sys.executable, "-m", "config.serve"),
+        cwd: Path = ROOT,
         **environment: str,
     ) -> None:
         super().__init__(data, port or free_port())
         self.environment |= environment
         with self.output.open("wb") as output:
             self.process = spawn(
-                [sys.executable, *program, "--port", str(self.port)],
-                cwd=ROOT,
+                [*program, "--port", str(self.port)],
+                cwd=cwd,
                 env=self.environment,
                 output=output,
             )

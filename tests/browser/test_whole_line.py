@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> It
     data = tmp_path_factory.mktemp("empty") / "data"
     data.mkdir()
     copy_migrated(data / "db.sqlite3")
-    server = Server(data, program=("-m", "config.serve", "--no-demo"))
+    server = Server(data, program=(sys.executable, "-m", "config.serve", "--no-demo"))
     yield server.ready()
     server.stop()
 

@@ -260,10 +260,10 @@ def test_environment_comes_before_what_is_kept_and_arguments_before_both(
 
 
 def test_client_without_an_address_says_what_to_do(home: Path) -> None:
-    with pytest.raises(tristep.NotConfigured, match="tristep login"):
+    with pytest.raises(tristep.NotConfigured, match="login ADDRESS"):
         Client()
     credentials.keep("https://tristep.example", "tri_secret").write_text("{")
-    with pytest.raises(tristep.NotConfigured, match="run `tristep login` again"):
+    with pytest.raises(tristep.NotConfigured, match="run the command `login` again"):
         Client()
 
 
@@ -290,7 +290,8 @@ def test_documents_name_commands_and_options_that_exist() -> None:
         (call[1], re.findall(r"--[a-z-]+", call[0]))
         for page in pages
         for call in re.finditer(
-            r"tristep ([a-z]+) (?:PROJECT|ADDRESS|apb|https|\{\{)[^|`#\n]*", page.read_text("utf-8")
+            r"tristep(?:-client)? ([a-z]+) (?:PROJECT|ADDRESS|apb|https|\{\{)[^|`#\n]*",
+            page.read_text("utf-8"),
         )
     ]
     assert {name for name, _ in calls} == set(known)

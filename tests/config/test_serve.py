@@ -24,41 +24,7 @@ import pytest
 from config import serve
 from config.serve import allowed_hosts, is_loopback, is_private
 from tests.browser.server import Server, Site
-from tests.servers import ROOT, wait_for
-
-
-def descendants(root: int) -> dict[int, str]:
-    """Process id → command line of everything that runs below that process."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-        except (OSError, IndexError):
-            continue
-    below = {root}
-    while more := {pid for pid, parent in parents.items() if parent in below} - below:
-        below |= more
-    found = {}
-    for pid in below - {root}:
-        try:
-            found[pid] = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-        except OSError:
-            continue
-    return found
-
-
-def running(pids: Iterator[int] | dict[int, str]) -> list[int]:
-    """The processes that still run (a zombie does not)."""
-    alive = []
-    for pid in pids:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        except OSError:
-            continue
-        if state != "Z":
-            alive.append(pid)
-    return alive
-
+from tests.servers import ROOT, descendants, running, wait_for
 
 # `make run` with parts that only sleep: how it watches and stops them does not depend on what they do.
 SLEEPING = """
@@ -76,7 +42,7 @@ sys.exit(serve.main())
 @pytest.fixture
 def sleeping(tmp_path: Path) -> Iterator[Server]:
     """A server whose parts only sleep."""
-    one = Server(tmp_path / "data", program=("-c", SLEEPING))
+    one = Server(tmp_path / "data", program=(sys.executable, "-c", SLEEPING))
     one.ready()
     yield one
     one.stop()

@@ -1,4 +1,4 @@
-"""`python -m tristep` is `tristep`."""
+"""`python -m tristep` is `tristep-client`."""
 
 import sys
 

@@ -23,7 +23,8 @@ from .training import Attempts, KeyedItems
 class Client(Noun):
     """A Tristep server, used as one person.
 
-    Without an address and a token these are those of TRISTEP_URL and TRISTEP_TOKEN, or of `tristep login`.
+    Without an address and a token these are those of TRISTEP_URL and TRISTEP_TOKEN, or those that the
+    command `login` kept.
 
         with Client() as tristep:
             for project in tristep.projects.list():

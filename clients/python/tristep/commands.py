@@ -1,4 +1,4 @@
-"""`tristep`: login, import, labels, agreement, freeze, export and score, from a terminal or a script."""
+"""Login, import, labels, agreement, freeze, export and score, from a terminal or a script."""
 
 from __future__ import annotations
 
@@ -21,9 +21,18 @@ LISTED = 10
 """So many errors of a file are printed; the answer with `--json` has more."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit code: 0, 1 when it failed, 2 when it was called wrongly."""
-    options = parser().parse_args(arguments)
+def main(
+    arguments: Sequence[str] | None = None,
+    *,
+    prog: str = "tristep-client",
+    beside: Mapping[str, str] | None = None,
+) -> int:
+    """Run one command; returns its exit code: 0, 1 when it failed, 2 when it was called wrongly.
+
+    `prog` is the name of the command. `beside`: other commands that the help lists, each with a sentence;
+    whoever calls this runs them.
+    """
+    options = parser(prog, beside).parse_args(arguments)
     try:
         options.run(options)
     except KeyboardInterrupt:
@@ -44,10 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(prog: str = "tristep-client", beside: Mapping[str, str] | None = None) -> argparse.ArgumentParser:
     """The commands and their options."""
-    whole = argparse.ArgumentParser(prog="tristep", description=__doc__)
+    whole = argparse.ArgumentParser(prog=prog, description=__doc__)
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
+    for other, about in (beside or {}).items():
+        commands.add_parser(other, help=about)
 
     def command(
         name: str, run: Callable[[argparse.Namespace], None], about: str, *of: str

@@ -1,4 +1,4 @@
-"""The address and the token that are used: given, from the environment, or kept by `tristep login`."""
+"""The address and the token that are used: given, from the environment, or kept by the command `login`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ URL, TOKEN = "TRISTEP_URL", "TRISTEP_TOKEN"
 
 
 def place() -> Path:
-    """The file of `tristep login`, in the user's folder for configuration."""
+    """The file of the command `login`, in the user's folder for configuration."""
     base = os.environ.get("XDG_CONFIG_HOME") or os.environ.get("APPDATA")
     return (Path(base) if base else Path.home() / ".config") / "tristep" / "credentials.json"
 
 
 def kept() -> tuple[str, str]:
-    """Address and token of `tristep login`; empty without one."""
+    """Address and token that `login` kept; empty without one."""
     try:
         stored = json.loads(place().read_text(encoding="utf-8"))
         return str(stored["url"]), str(stored["token"])
     except FileNotFoundError:
         return "", ""
     except (OSError, ValueError, KeyError, TypeError):
-        raise NotConfigured(f"{place()} cannot be read: run `tristep login` again.") from None
+        raise NotConfigured(f"{place()} cannot be read: run the command `login` again.") from None
 
 
 def keep(url: str, token: str) -> Path:
@@ -60,5 +60,5 @@ def found(url: str = "", token: str | None = None) -> tuple[str, str]:
             secret = its
         address = address or own
     if not address:
-        raise NotConfigured(f"No server is known: run `tristep login ADDRESS`, or set {URL} and {TOKEN}.")
+        raise NotConfigured(f"No server is known: run the command `login ADDRESS`, or set {URL} and {TOKEN}.")
     return address, secret

@@ -1,0 +1,158 @@
+"""The wheel `tristep`: what it holds, and what `tristep serve` of it does where there is no checkout."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from email.parser import HeaderParser
+from pathlib import Path
+
+import httpx
+import pytest
+from django.conf import settings
+
+from tests.browser.server import Server
+from tests.repository import tracked
+from tests.servers import ROOT, descendants, running
+from tristep import Client
+
+UV = Path(sys.executable).with_name("uv")
+HELD = ("annotation/", "api/", "config/", "fixtures/demo/", "fixtures/training/", "frontend/")
+CLIENT = "clients/python/"
+
+
+def uv(*arguments: str | Path, **environment: str) -> None:
+    """Run uv of this environment."""
+    command = [UV, *arguments, "--quiet"]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The two wheels of the repository, of the server and of the client alone, by distribution."""
+    folder = tmp_path_factory.mktemp("wheels")
+    for place in (ROOT, ROOT / CLIENT):
+        uv("build", "--wheel", "--no-build-isolation", "--out-dir", folder, place)
+    return {path.name.partition("-")[0]: path for path in folder.glob("*.whl")}
+
+
+@pytest.fixture(scope="module")
+def environment(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new environment with the locked packages of `make install` and the wheel, which asks for no other."""
+    folder = tmp_path_factory.mktemp("environment") / "env"
+    uv("venv", "--python", sys.executable, folder)
+    uv("pip", "sync", "--require-hashes", ROOT / "requirements.lock", VIRTUAL_ENV=str(folder))
+    uv("pip", "install", "--offline", wheels["tristep"], VIRTUAL_ENV=str(folder))
+    return folder
+
+
+def held(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def launchers(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("entry_points.txt"))
+        lines = archive.read(name).decode().splitlines()
+    return {line.partition(" = ")[0] for line in lines if " = " in line}
+
+
+def test_wheel_holds_what_git_holds_of_the_product_in_one_package(wheels: dict[str, Path]) -> None:
+    names = {path.relative_to(ROOT).as_posix() for path in tracked()}
+    product = {name for name in names if name.startswith(HELD) and name != "config/wheel.py"} | {"manage.py"}
+    client = {name.removeprefix(CLIENT) for name in names if name.startswith(f"{CLIENT}tristep/")}
+    assert {Path(name).suffix for name in product} >= {".html", ".css", ".js", ".mo", ".jsonl", ".svg", ".py"}
+    inside = {name for name in held(wheels["tristep"]) if ".dist-info/" not in name}
+    assert inside == {f"tristep_server/{name}" for name in product | client | {"__init__.py"}}
+
+
+def test_server_and_client_are_of_one_version_and_own_no_file_together(wheels: dict[str, Path]) -> None:
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    for distribution, wheel in wheels.items():
+        with zipfile.ZipFile(wheel) as archive:
+            (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
+            said = HeaderParser().parsestr(archive.read(name).decode())
+        assert said["Version"] == settings.TRISTEP_VERSION
+        if distribution == "tristep":
+            assert len(said.get_all("Requires-Dist", [])) == len(asked)
+    server, client = wheels["tristep"], wheels["tristep_client"]
+    assert held(server) & held(client) == set()
+    assert launchers(server) == {"tristep"} and launchers(client) == {"tristep-client"}
+
+
+@pytest.fixture(scope="module")
+def installed(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """`tristep serve` of the wheel, in a folder that holds nothing, with data in another."""
+    folder = tmp_path_factory.mktemp("installed")
+    program = (str(environment / "bin" / "tristep"), "serve", "--data", str(folder / "data"))
+    served = Server(folder / "data", program=program, cwd=folder, TRISTEP_WEB_PROCESSES="1")
+    try:
+        yield served.ready()
+    finally:
+        served.stop()
+
+
+@pytest.mark.slow
+def test_installed_wheel_serves_the_demo_and_stops_whole(installed: Server, environment: Path) -> None:
+    def tristep(*arguments: str, **more: str) -> str:
+        command = [str(environment / "bin" / "tristep"), *arguments]
+        known = installed.environment | more
+        return subprocess.run(command, env=known, cwd="/", check=True, capture_output=True, text=True).stdout
+
+    with httpx.Client(base_url=installed.url, headers={"Referer": installed.url}) as browser:
+        assert "/static/frontend/css/site." in browser.get("/sign-in/").text
+        form = {"username": "maya", "password": installed.accounts()["maya"]}
+        browser.post("/sign-in/", data={**form, "csrfmiddlewaretoken": browser.cookies["csrftoken"]})
+        assert "Maya" in browser.get("/p/demo/work/", headers={"Accept-Language": "zh-Hans"}).text
+
+    # a label is saved, and the worker reads a file
+    label = tristep("manage", "create_token", "lin", "wheel", "--scope", "label").split()[-1]
+    with Client(installed.url, label) as lin:
+        (draft,) = lin.projects["demo"].assignments.list(state="open")
+        detail = lin.assignments[draft].get()
+        step = detail["steps"][-1]
+        change = {
+            "target": "step",
+            "message_index": step["message_index"],
+            "version": step["version"],
+            "value": 1,
+            "source": "explicit",
+        }
+        lin.assignments[draft].save(op_id="from-the-wheel", changes=[change])
+        assert lin.assignments[draft].get()["steps"][-1]["value"] == 1
+    admin = tristep("manage", "create_token", "admin", "wheel", "--scope", "admin").split()[-1]
+    file = str(ROOT / "fixtures" / "golden" / "agentprocessbench.jsonl")
+    said = tristep("import", "demo", file, "--subset", "more", TRISTEP_URL=installed.url, TRISTEP_TOKEN=admin)
+    assert "new, 0 unchanged" in said and " in more" in said
+
+    below = descendants(installed.pid)
+    parts = ("gunicorn", "celery", "valkey")
+    assert [part for part in parts if not any(part in line for line in below.values())] == []
+    installed.process.send_signal(signal.SIGINT)
+    assert installed.process.wait(timeout=90) == 0
+    assert "Traceback" not in installed.words() and running(below) == []
+
+
+def test_client_can_be_installed_beside_and_taken_away_again(
+    environment: Path, wheels: dict[str, Path]
+) -> None:
+    python = {"VIRTUAL_ENV": str(environment)}
+
+    def lists(command: str) -> set[str]:
+        done = subprocess.run(
+            [environment / "bin" / command, "--help"], capture_output=True, text=True, check=True
+        )
+        return {word for word in ("serve", "manage", "login", "score") if f"    {word} " in done.stdout}
+
+    uv("pip", "install", "--offline", wheels["tristep_client"], **python)
+    assert lists("tristep") == {"serve", "manage", "login", "score"}
+    assert lists("tristep-client") == {"login", "score"}
+    uv("pip", "uninstall", "tristep-client", **python)
+    assert lists("tristep") == {"serve", "manage", "login", "score"}
