@@ -355,6 +355,7 @@ def _with_trace(observations: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "name": root.get("traceName"),
         "sessionId": root.get("sessionId"),
         "tags": root.get("tags"),
+        "input": root.get("input"),
     }
     return {"trace": trace, "observations": list(observations)}
 

@@ -28,6 +28,20 @@ OLD = "2024-05-01T12:00:{:02d}.000Z"
 """A moment long before every test, in the seconds of its minute."""
 
 
+GROUPS = {
+    "core": "id traceId startTime endTime projectId parentObservationId type",
+    "basic": "name level statusMessage version environment userId sessionId isRootObservation",
+    "time": "completionStartTime createdAt updatedAt",
+    "io": "input output",
+    "metadata": "metadata",
+    "model": "providedModelName internalModelId modelParameters",
+    "usage": "usageDetails costDetails totalCost usagePricingTierName",
+    "trace_context": "tags release traceName",
+}
+"""The fields of Langfuse's observations by their groups (observations.yml)."""
+SHORTENED = 200
+
+
 class FakeLangfuse:
     """See `fakes.Side`. `version` is that of the server."""
 
@@ -40,6 +54,7 @@ class FakeLangfuse:
     def __init__(self, version: int = 4) -> None:
         self.version = version
         self.observations: dict[str, list[dict[str, Any]]] = {}
+        self.traces: dict[str, dict[str, Any]] = {}
         self.scores: dict[tuple[str, str, int], dict[str, Any]] = {}
         self.configs: list[dict[str, Any]] = []
         self.day = 1
@@ -95,6 +110,22 @@ class FakeLangfuse:
             "environment": "default",
         }
 
+    def take(self, sample: dict[str, Any]) -> str:
+        """Have a trace as Langfuse's own samples write it: its id."""
+        trace = sample["trace"]
+        common = {"traceName": trace["name"], "sessionId": trace["sessionId"], "tags": trace["tags"]}
+        self.observations[trace["id"]] = [
+            {
+                **one,
+                **(common if self.version > 3 else {}),
+                "metadata": json.loads(one["metadata"] or "{}"),
+                "providedModelName": one["model"],
+            }
+            for one in sample["observations"]
+        ]
+        self.traces[trace["id"]] = trace
+        return str(trace["id"])
+
     def spans(self, trace_id: str) -> list[str]:
         return [one["id"] for one in self.observations[trace_id] if one["type"] == "GENERATION"]
 
@@ -146,9 +177,13 @@ class FakeLangfuse:
                 rows = [one for one in rows if one[each["column"]] == each["value"]]
         if "traceId" in asked:
             rows = [one for one in rows if one["traceId"] == asked["traceId"]]
-        if asked["fields"] == "core":
-            core = ("id", "traceId", "startTime", "endTime", "projectId", "parentObservationId", "type")
-            rows = [{name: one[name] for name in core} for one in rows]
+        fields = {name for group in asked["fields"].split(",") for name in GROUPS[group].split()}
+        rows = [{name: one[name] for name in fields if name in one} for one in rows]
+        whole = asked.get("expandMetadata", "").split(",")
+        rows = [
+            one | {"metadata": _shortened(one["metadata"], whole)} if "metadata" in one else one
+            for one in rows
+        ]
         start, size = int(asked.get("cursor", 0)), min(int(asked["limit"]), 3)
         meta = {"cursor": str(start + size)} if start + size < len(rows) else {}
         if self.repeats:
@@ -184,7 +219,8 @@ class FakeLangfuse:
         }
 
     def _of_trace(self, trace_id: str) -> dict[str, Any]:
-        return {"id": trace_id, "timestamp": OLD.format(0), "name": "agent", "sessionId": None, "tags": []}
+        made = {"id": trace_id, "timestamp": OLD.format(0), "name": "agent", "sessionId": None, "tags": []}
+        return self.traces.get(trace_id, made)
 
     def _configs(self, seen: Seen) -> tuple[int, Any]:
         """score-configs.yml, commons.yml: ScoreConfig."""
@@ -201,6 +237,12 @@ class FakeLangfuse:
         assert config["minValue"] <= body["value"] <= config["maxValue"]
         self.scores[body["id"], body["name"], self.day] = body
         return 200, {"id": body["id"]}
+
+
+def _shortened(metadata: dict[str, Any], whole: list[str]) -> dict[str, Any]:
+    """Values of metadata come as text, and shortened unless they are asked for by name."""
+    told = {key: value if isinstance(value, str) else json.dumps(value) for key, value in metadata.items()}
+    return {key: value if key in whole else value[:SHORTENED] for key, value in told.items()}
 
 
 def _score_v3(body: dict[str, Any]) -> dict[str, Any]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from annotation.connections import Place, open_at
+from annotation.core.trajectories.trajectory import content_digest
+from annotation.importers import FORMATS, ReadContext, RecordError
 from annotation.models import Connection, Consensus, ImportFile, PushedRecord, Trajectory, Transfer
+from annotation.outside import KeyScheme
+from annotation.outside.server import OutsideServer
 from tests import people
 from tests.people import Cast
 
@@ -241,3 +248,35 @@ def test_trace_on_which_the_server_fails_is_named_and_the_rest_comes(
     failing |= set(good)
     row = transfer(connection, cast.admin, "pull")
     assert (row.state, row.error) == ("failed", "The server failed (500).")
+
+
+@pytest.mark.published
+@pytest.mark.parametrize("version", [3, 4])
+def test_samples_of_langfuse_come_over_its_api_as_they_come_from_files(published: Path, version: int) -> None:
+    side = FakeLangfuse(version)
+    files = {}
+    for path in (published / "formats/langfuse").iterdir():
+        sample = json.loads(path.read_bytes())
+        if (
+            version == 4
+        ):  # which has no traces, and so no input of theirs: that of the outermost stands for it
+            roots = [one for one in sample["observations"] if not one["parentObservationId"]]
+            sample["trace"]["input"] = min(roots, key=lambda one: one["startTime"])["input"]
+        files[side.take(sample)] = _read(json.dumps(sample).encode())
+    with fake(side):
+        server = OutsideServer(side.url, key=side.key, scheme=KeyScheme.BASIC)
+        connected = open_at("langfuse", server, Place(side.source, "", "mine"))
+        connected.check()
+        pages = list(connected.pages())
+    assert not [one for page in pages for one in page.left_out]
+    pulled = {trace.trace_id: _read(trace.raw) for page in pages for trace in page.traces}
+    assert pulled == files
+
+
+def _read(data: bytes) -> list[tuple[str, str]]:
+    """What the importer makes of a trace: ids and digests, or what is wrong with it."""
+    found = FORMATS["langfuse"].read(io.BytesIO(data), ReadContext("f"))
+    return [
+        ("", one.reason) if isinstance(one, RecordError) else (one.record_id, content_digest(one))
+        for one in found
+    ]
