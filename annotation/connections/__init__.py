@@ -43,7 +43,7 @@ KINDS: Final = {
             format="mlflow",
             source_label=translatable("Experiment"),
             source_help=translatable("Its name, or its number."),
-            filter_help=translatable("As MLflow’s search takes it: tags.stage = 'test'. Empty for all."),
+            filter_help=translatable("As MLflow’s search takes it: tags.stage = 'test'."),
         ),
         ConnectionKind(
             name="phoenix",
@@ -51,7 +51,7 @@ KINDS: Final = {
             format="opentelemetry",
             source_label=translatable("Project"),
             source_help=translatable("Its name, or its id."),
-            filter_help=translatable("Only spans that began then or later: 2026-11-01. Empty for all."),
+            filter_help=translatable("Only spans that began then or later: 2026-11-01."),
         ),
         ConnectionKind(
             name="langfuse",
@@ -59,7 +59,7 @@ KINDS: Final = {
             format="langfuse",
             source_label=translatable("Project"),
             source_help=translatable("Its name, or its id."),
-            filter_help=translatable("A JSON list of conditions, as its API takes it. Empty for all."),
+            filter_help=translatable("A JSON list of conditions, as its API takes it."),
             scheme=KeyScheme.BASIC,
             hint=translatable(
                 "Observations may reach Langfuse late, so a trace comes once nothing that is known of it is "
@@ -72,9 +72,7 @@ KINDS: Final = {
             format="langchain",
             source_label=translatable("Project"),
             source_help=translatable("Its name, or its id."),
-            filter_help=translatable(
-                'Of the outermost run, as its filters are: has(tags, "prod"). Empty for all.'
-            ),
+            filter_help=translatable('Of the outermost run, as its filters are: has(tags, "prod").'),
             scheme=KeyScheme.X_API_KEY,
             hint=translatable("A trace comes once all of its runs have ended, two minutes ago or earlier."),
         ),

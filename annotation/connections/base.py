@@ -71,10 +71,12 @@ class PulledTrace:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Traces that came together, and those of them that stay away."""
+    """Traces that came together, and those of them that stay away; or spans that were `read` and are being
+    gathered yet, so many."""
 
     traces: Sequence[PulledTrace] = ()
     left_out: Sequence[LeftOut] = ()
+    read: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

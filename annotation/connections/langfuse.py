@@ -120,7 +120,7 @@ class Langfuse:
             for observations in self._rows({"fields": _FIELDS, "expandMetadata": _WHOLE, "limit": PAGE}):
                 for one in observations:
                     spool.add(one["traceId"], canonical_json(one), 0, 0)
-                yield Page()  # the caller sees that it goes on
+                yield Page(read=len(observations))
             part: list[tuple[str, Any]] = []
             for trace in spool.traces():
                 whole = [parse_bytes(raw) for raw, _, _ in reversed(trace.spans)]

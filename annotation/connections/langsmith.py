@@ -110,7 +110,7 @@ class LangSmith:
                 for run in runs:
                     if is_id(run.get("trace_id")):
                         spool.add(run["trace_id"], canonical_json(run), 0, 0)
-                yield Page()  # the caller sees that it goes on
+                yield Page(read=len(runs))
             traces: list[PulledTrace] = []
             left_out: list[LeftOut] = []
             for trace in spool.traces():

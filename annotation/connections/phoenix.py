@@ -68,8 +68,8 @@ class Phoenix:
     def pages(self) -> Iterator[Page]:
         """The traces of the project, once all of its spans have come."""
         with TraceSpool(ReadContext("", max_record_bytes=ANSWER_BYTES)) as spool:
-            for _ in self._gather(spool):
-                yield Page()  # the caller sees that it goes on
+            for read in self._gather(spool):
+                yield Page(read=read)
             traces: list[PulledTrace] = []
             left_out: list[LeftOut] = []
             for trace in spool.traces():
@@ -85,19 +85,20 @@ class Phoenix:
                     traces, left_out = [], []
             yield Page(traces, left_out)
 
-    def _gather(self, spool: TraceSpool) -> Iterator[None]:
+    def _gather(self, spool: TraceSpool) -> Iterator[int]:
         paging = Paging()
         query: dict[str, Any] = {"limit": PAGE}
         if self._place.filter:
             query["start_time"] = self._place.filter
         while True:
             found = self._spans(query)
-            for span in found.get("data") or ():
+            spans = found.get("data") or ()
+            for span in spans:
                 trace_id = trace_of(span) if isinstance(span, dict) else ""
                 if is_id(trace_id):
                     span.setdefault("parent_id", None)
                     spool.add(trace_id, canonical_json(span), 0, 0)
-            yield
+            yield len(spans)
             cursor = found.get("next_cursor")
             if not isinstance(cursor, str) or not cursor:
                 return

@@ -17,6 +17,7 @@ from annotation.importers import FORMATS, ReadContext, RecordError
 from annotation.models import Connection, Consensus, ImportFile, PushedRecord, Trajectory, Transfer
 from annotation.outside import KeyScheme
 from annotation.outside.server import OutsideServer
+from annotation.services.connections.lease import Beat
 from tests import people
 from tests.people import Cast
 
@@ -80,6 +81,16 @@ def test_trace_that_may_still_grow_comes_once_it_has_settled(cast: Cast, late: A
     late.log(1, 2, ended=_minutes_ago(settled + 1))
     row = transfer(connection, cast.admin, "pull")
     assert (row.counts["new"], row.counts["known"], row.left_out) == (2, 1, [])
+
+
+def test_pull_says_how_many_spans_it_has_read_until_the_traces_are_gathered(
+    cast: Cast, langsmith: FakeLangSmith, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int | None] = []
+    monkeypatch.setattr(Beat, "__call__", lambda self, now=False: told.append(self.counts.get("read")))
+    langsmith.log(0, 1)
+    row = transfer(connect(langsmith), cast.admin, "pull")
+    assert (told, row.counts) == ([None, 3, 6, 8, None], {"new": 2, "left_out": 0})
 
 
 def test_trace_whose_outermost_run_has_not_come_is_left_out(

@@ -70,6 +70,11 @@ def pull(actor: Actor, row: Transfer, connected: Connected, beat: Beat) -> None:
 def _wanted(row: Transfer, connected: Connected, beat: Beat) -> Iterator[bytes]:
     """The bytes of the traces that are to come in, while all are counted."""
     for page in connected.pages():
+        if page.read:
+            beat.counts["read"] += page.read
+            beat()
+            continue
+        beat.counts.pop("read", None)
         beat.leave_out(page.left_out)
         beat.done += len(page.left_out)
         yield from _sorted(row, page.traces, beat)

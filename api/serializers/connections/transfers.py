@@ -72,8 +72,9 @@ class LeftOut(Output):
 
 
 class Transfer(Output):
-    """A pull or push. `counts`: of a pull `new`, `known`, `replaced`, `versions`; of a push `written`,
-    `changed`, `unchanged`, `withdrawn`; of both `left_out`."""
+    """A pull or push. `counts`: of a pull `new`, `known`, `replaced`, `versions`, and `read`, the spans so
+    far, while they are gathered; of a push `written`, `changed`, `unchanged`, `withdrawn`; of both
+    `left_out`."""
 
     id = serializers.IntegerField()
     direction = serializers.ChoiceField(choices=words(Direction))

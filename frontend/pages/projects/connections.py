@@ -307,8 +307,11 @@ def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
 
 
 def _progress(row: Transfer) -> str:
-    looked_at = _("Traces looked at: %(n)s") % {"n": f"{row.progress_done:,}"}
-    return f"{state_name(row.state)} · {looked_at}"
+    if read := row.counts.get("read"):
+        words = _("Spans read: %(n)s") % {"n": f"{read:,}"}
+    else:
+        words = _("Traces looked at: %(n)s") % {"n": f"{row.progress_done:,}"}
+    return f"{state_name(row.state)} · {words}"
 
 
 @require_POST
