@@ -158,6 +158,7 @@ project = [
 data = [
     page(PROJECT + "connections/", connections.connections, "connections"),
     page(PROJECT + "connections/new/", connections.new, "connection-new"),
+    page(PROJECT + "connections/new-store/", connections.new_store, "connection-new-store"),
     page(PROJECT + "connections/<int:pk>/", connections.connection, "connection"),
     page(PROJECT + "connections/<int:pk>/edit/", connections.edit, "connection-edit"),
     page(PROJECT + "connections/<int:pk>/delete/", connections.delete, "connection-delete"),

@@ -117,6 +117,8 @@ def _pages() -> Iterator[Address]:
     yield Address(f + "connections", slug)
     place = {"name": "B", "kind": "mlflow", "base_url": "http://elsewhere.example.org", "source": "demo"}
     yield Address(f + "connection-new", slug, body={**place, "subset": "runs"})
+    files = {**place, "kind": "s3", "source": "**/*.jsonl", "export_format": "huggingface"}
+    yield Address(f + "connection-new-store", slug, body={**files, "subset": "runs"})
     for name in ("connection", "connection-delete"):
         yield Address(f + name, pk("connection", of_project=True))
     yield Address(f + "connection-edit", pk("connection", of_project=True), body={**place, "subset": "runs"})

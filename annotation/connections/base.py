@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
+from urllib.parse import urlsplit
 
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
@@ -31,8 +32,9 @@ SPAN_GONE: Final = translatable("a span of it is no longer on the server, so its
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionKind:
     """A kind of server. `format`: the importer that reads its traces; `source_label`: what it calls the place
-    where they lie; `scheme`: how its key goes with a call. `hint` says what to know of it beforehand. Words
-    are English; a page translates them."""
+    where they lie; `scheme`: how its key goes with a call. `hint` says what to know of it beforehand. A
+    `store` has files in place of traces, of whatever format, and takes releases in place of labels; a `local`
+    one is no server. Words are English; a page translates them."""
 
     name: str
     title: str
@@ -42,15 +44,24 @@ class ConnectionKind:
     filter_help: str
     scheme: KeyScheme = KeyScheme.BEARER
     hint: str = ""
+    store: bool = False
+    local: bool = False
+
+    def server_of(self, address: str) -> str:
+        """The server at an address: of a store whose calls are signed, address without bucket and folder."""
+        parts = urlsplit(address)
+        return f"{parts.scheme}://{parts.netloc}" if self.scheme is KeyScheme.SIGNED else address
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where traces lie on a server, which of them are wanted, and the id that own labels carry there."""
+    """Where traces lie on a server, which of them are wanted, the id that own labels carry there, and the
+    address of the connection."""
 
     source: str
     filter: str
     uid: str
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)

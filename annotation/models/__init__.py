@@ -3,7 +3,7 @@
 from .accounts import ApiToken, Invitation, User
 from .agreement import PairedLabels
 from .audit import AuditEvent, AuditLink
-from .connections.transfers import Connection, PushedRecord, Transfer
+from .connections.transfers import Connection, PulledFile, PushedRecord, Transfer
 from .connections.webhooks import Webhook, WebhookDelivery
 from .consensus import (
     Adjudication,
@@ -160,6 +160,7 @@ __all__ = [
     "Project",
     "PromptSet",
     "PublicRelease",
+    "PulledFile",
     "PushedRecord",
     "Qualification",
     "Quota",

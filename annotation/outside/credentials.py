@@ -12,15 +12,17 @@ from .failures import FailureKind
 
 
 class KeyScheme(StrEnum):
-    """The header of a key. A key for `BASIC` consists of two halves with a colon between them."""
+    """The header of a key. A key for `BASIC` consists of two halves with a colon between them, and so does
+    one of `SIGNED`, which is in no header: calls are signed with it."""
 
     BEARER = "bearer"
     BASIC = "basic"
     X_API_KEY = "x-api-key"
+    SIGNED = "signed"
 
     def header(self, key: str, key_name: str) -> dict[str, str]:
         """The header with `key`; none without a key. Raises Invalid, which never shows the key."""
-        if not key:
+        if not key or self is KeyScheme.SIGNED:
             return {}
         if self is KeyScheme.X_API_KEY:
             return {"X-API-Key": key}
@@ -36,7 +38,7 @@ class KeyScheme(StrEnum):
 
     def secrets(self, key: str) -> tuple[str, ...]:
         """What must be told nowhere: the key, and its two halves where it has such."""
-        if self is not KeyScheme.BASIC:
+        if self not in (KeyScheme.BASIC, KeyScheme.SIGNED):
             return (key,)
         public, _, secret = key.partition(":")
         return (key, public, secret)

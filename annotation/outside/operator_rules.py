@@ -11,6 +11,7 @@ from annotation.core.i18n import translatable
 from annotation.core.judging.addresses import allowed
 
 from .failures import FailureKind
+from .folders import allowed_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class OperatorRules:
     def problems(self, base_url: str, key_name: str) -> dict[str, str]:
         """Forbidden settings: name → one sentence."""
         errors: dict[str, str] = {}
-        if not allowed(base_url, self.addresses):
+        if not allowed(base_url, self.addresses) and self.folder(base_url) is None:
             errors["base_url"] = translatable("The address is not among those that the operator allows.")
         if key_name and not self.allows_key(key_name):
             errors["key_name"] = translatable(
@@ -41,6 +42,11 @@ class OperatorRules:
                 prefix=self.key_prefix,
             )
         return errors
+
+    def folder(self, address: str) -> str | None:
+        """The folder that the operator lists, of this machine, and that `address` (file:///…) is or lies
+        in."""
+        return allowed_root(address, self.addresses)
 
     def allows_key(self, name: str) -> bool:
         """Whether the variable may be read as a key."""

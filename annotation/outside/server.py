@@ -23,6 +23,9 @@ from .sending import MAX_BYTES, ReceivedReply, send
 from .transport import Deadline, Transport
 from .waiting import CallWaits, retry_after
 
+Sign = Callable[[str, str, "bytes | None"], Mapping[str, str]]
+"""Headers that authorise a call, given its method, its whole address, and its body."""
+
 CONNECT_SECONDS: Final = 10.0
 LONGEST_WAIT: Final = 60.0
 """Seconds; when the server asks for a longer wait, the call has failed."""
@@ -44,8 +47,9 @@ class Patience:
 class OutsideServer:
     """One server at an address that the operator allows (`OperatorRules.check`). Threads may share it.
 
-    `key` goes with every call as its `scheme` wants it, and is taken out of whatever is kept or said.
-    `networks`: private ones that its name may lead into. Raises Invalid for a key that cannot be one.
+    `key` goes with every call as its `scheme` wants it, and is taken out of whatever is kept or said; with
+    `sign` it is not sent, but calls are signed with it. `networks`: private ones that its name may lead into.
+    Raises Invalid for a key that cannot be one.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class OutsideServer:
         scheme: KeyScheme = KeyScheme.BEARER,
         networks: Sequence[str] = (),
         patience: Patience | None = None,
+        sign: Sign | None = None,
     ) -> None:
         self.patience = patience or Patience()
         self.redact = Redactor(*scheme.secrets(key))
@@ -71,6 +76,7 @@ class OutsideServer:
             "User-Agent": "tristep",
             **scheme.header(key, key_name),
         }
+        self._sign = sign
         self._client = httpx.Client(
             transport=Transport(self._deadline, networks),
             timeout=httpx.Timeout(self.patience.seconds, connect=CONNECT_SECONDS),
@@ -97,10 +103,13 @@ class OutsideServer:
     ) -> ReceivedReply:
         """One attempt at a call. `path` is put after the address. What goes wrong on the way is the reply's
         `failure`; a status that says so is for the caller to look at."""
+        url = f"{self._base_url}{path}"
+        if self._sign is not None:
+            headers = {**(headers or {}), **self._sign(method, url, content)}
         return send(
             self._client,
             method,
-            f"{self._base_url}{path}",
+            url,
             content,
             deadline=self._deadline,
             seconds=self.patience.seconds,
@@ -122,9 +131,32 @@ class OutsideServer:
         help, unless it may reach the server but `once`. Raises `OutsideError`."""
         where = f"{path}?{urlencode(query, doseq=True)}" if query else path
         content = None if body is None else canonical_json(body)
+        return self._repeated(
+            lambda: self._answer(self.send(method, where, content, max_bytes=max_bytes)), once
+        )
+
+    def fetch(
+        self,
+        method: str,
+        path: str,
+        content: bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> ReceivedReply:
+        """The whole reply to a call that succeeds, which is repeated as by `ask`. Raises `OutsideError`."""
+
+        def attempt() -> Any:
+            received = self.send(method, path, content, headers=headers, max_bytes=max_bytes)
+            return self._failed(received) or received
+
+        reply: ReceivedReply = self._repeated(attempt, once=False)
+        return reply
+
+    def _repeated(self, attempt: Callable[[], Any], once: bool) -> Any:
         failures = 0
         while True:
-            outcome = self._answer(self.send(method, where, content, max_bytes=max_bytes))
+            outcome = attempt()
             if not isinstance(outcome, Failed):
                 return outcome
             failures += 1
@@ -139,12 +171,17 @@ class OutsideServer:
                 )
             self.patience.sleep(pause)
 
-    def _answer(self, received: ReceivedReply) -> Any:
+    def _failed(self, received: ReceivedReply) -> Failed | None:
         if received.failure is not None:
             return received.failure
         if received.status is None or not 200 <= received.status < 300:
             failed = failed_with(received.status or 0, key_name=self._key_name)
             return replace(failed, retry_after=retry_after(received.headers, self.patience.now()))
+        return None
+
+    def _answer(self, received: ReceivedReply) -> Any:
+        if failed := self._failed(received):
+            return failed
         if not received.body.strip():
             return None
         try:

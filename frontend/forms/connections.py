@@ -7,8 +7,12 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.connections import KINDS
+from annotation.connections import RUNS, STORES
+from annotation.core.kinds import ProjectKind
+from annotation.core.releases.exports import FORMATS as EXPORTS
+from annotation.importers import FORMATS, kind_of
 from annotation.language import translated
+from annotation.models import Project, Release
 from annotation.services.connections import operator
 
 
@@ -16,7 +20,7 @@ class ConnectionForm(forms.Form):
     """A place on an outside server; the service checks it against the operator's rules."""
 
     name = forms.CharField(label=_("Name"), max_length=80)
-    kind = forms.ChoiceField(label=_("Kind"), choices=[(kind.name, kind.title) for kind in KINDS.values()])
+    kind = forms.ChoiceField(label=_("Kind"), choices=[(kind.name, kind.title) for kind in RUNS.values()])
     base_url = forms.CharField(
         label=_("Address"),
         max_length=500,
@@ -55,8 +59,62 @@ class ConnectionForm(forms.Form):
             if allowed
             else _("The operator of this Tristep allows no address yet (TRISTEP_CONNECTION_URLS).")
         )
-        helps = [f"{kind.title}: {translated(kind.filter_help)}" for kind in KINDS.values()]
-        self.fields["filter"].help_text = " ".join(helps)
+        if "filter" in self.fields:
+            helps = [f"{kind.title}: {translated(kind.filter_help)}" for kind in RUNS.values()]
+            self.fields["filter"].help_text = " ".join(helps)
+
+
+class StoreForm(ConnectionForm):
+    """A place in a store of files."""
+
+    filter = None  # type: ignore[assignment]
+    push_reasons = None  # type: ignore[assignment]
+    format = forms.ChoiceField(label=_("Format of the files"), required=False)
+    export_format = forms.ChoiceField(
+        label=_("Releases are pushed as"),
+        help_text=_("Each into a folder of its own, tristep-releases/project/version."),
+    )
+    field_order = ("name", "kind", "base_url", "key_name", "source", "format", "subset", "export_format")
+
+    def __init__(self, *args: Any, project_kind: ProjectKind, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "kind" in self.fields:
+            self.fields["kind"].choices = [  # type: ignore[attr-defined]
+                (kind.name, translated(kind.title)) for kind in STORES.values()
+            ]
+            self.fields["kind"].help_text = _("S3 is also what GCS, MinIO and R2 speak.")
+        self.fields["source"].label = _("Files")
+        self.fields["source"].help_text = translated(STORES["s3"].source_help)
+        self.fields["key_name"].help_text = _(
+            "TRISTEP_CONNECTION_KEY_… on the server, which holds id:secret; empty for a folder."
+        )
+        self.fields["format"].choices = [  # type: ignore[attr-defined]
+            ("", _("Detect automatically")),
+            *(
+                (name, translated(importer.title))
+                for name, importer in FORMATS.items()
+                if kind_of(importer) == project_kind
+            ),
+        ]
+        exports = [one for one in EXPORTS if project_kind.has(one.needs)]
+        self.fields["export_format"].choices = [  # type: ignore[attr-defined]
+            (one.name, translated(one.title)) for one in sorted(exports, key=lambda one: not one.options)
+        ]
+
+
+class PushForm(forms.Form):
+    """The release that is pushed to a store, by its version."""
+
+    release = forms.ChoiceField(label=_("Release"))
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        rows = Release.objects.filter(project=project).order_by("-number")
+        versions = rows.values_list("version", "withdrawal")
+        self.fields["release"].choices = [  # type: ignore[attr-defined]
+            (version, _("%(version)s (withdrawn)") % {"version": version} if withdrawn else version)
+            for version, withdrawn in versions
+        ]
 
 
 class VersionsForm(forms.Form):

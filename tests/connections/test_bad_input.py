@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotation.connections import KINDS, base
+from annotation.connections import RUNS, base
 from annotation.core.errors import Invalid
 from annotation.models import Connection, ImportFile, Trajectory
 from annotation.services import connections
@@ -74,7 +74,7 @@ def test_hostile_server_brings_nothing_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("annotation.services.connections.lease.Beat.sleep", lambda self, seconds: None)
-    for kind in KINDS:
+    for kind in RUNS:
         monkeypatch.setattr(f"annotation.connections.{kind}.ANSWER_BYTES", 100_000)
     connection = connect(side)
     side.log(*range(9))

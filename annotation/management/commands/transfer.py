@@ -1,4 +1,4 @@
-"""transfer PROJECT CONNECTION pull|push [--dry-run] [--versions SUBSET] [--json]"""
+"""transfer PROJECT CONNECTION pull|push [--dry-run] [--versions SUBSET] [--release VERSION] [--json]"""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.core.vocabulary import Direction, TransferState
-from annotation.management.base import OperatorCommand, add_project, find_project
+from annotation.management.base import OperatorCommand, add_project, find_project, find_release
 from annotation.models import Connection
 from annotation.policies import OPERATOR
 from annotation.services import connections, ingest
 
 
 class Command(OperatorCommand):
-    help = "Pull new traces over a connection, or push the consensus to their spans."
+    help = "Pull what is new over a connection; push the consensus, or a release to a store."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_project(parser)
@@ -25,6 +25,12 @@ class Command(OperatorCommand):
             default="",
             metavar="SUBSET",
             help="pull into this subset what has changed since it was labelled, and nothing else",
+        )
+        parser.add_argument(
+            "--release",
+            default="",
+            metavar="VERSION",
+            help="push this release to a store (default: the newest)",
         )
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -40,16 +46,20 @@ class Command(OperatorCommand):
             dry=options["dry_run"],
             subset=options["versions"],
             versions=bool(options["versions"]),
+            release=find_release(options["project"], options["release"]) if options["release"] else None,
             enqueue=False,
         )
         row = connections.run_transfer(transfer_id=row.pk)
         if row.state != TransferState.DONE:
             raise CommandError(row.error or "The transfer was stopped.")
-        if row.imported_id:
-            ingest.run_import(source_id=row.imported_id)
+        imports = [pk for file in row.files for pk in file.get("imports", ())]
+        for pk in imports or filter(None, [row.imported_id]):
+            ingest.run_import(source_id=pk)
         if options["json"]:
-            self.document({"counts": row.counts, "left_out": row.left_out})
+            self.document({"counts": row.counts, "left_out": row.left_out, "files": row.files})
         else:
+            for file in row.files:
+                self.stdout.write(f"{file['name']}: {file['what']}")
             for one in row.left_out:
                 self.stdout.write(f"{one['id']}: {one['reason']}")
         counts = ", ".join(f"{name} {number:,}" for name, number in sorted(row.counts.items()) if number)

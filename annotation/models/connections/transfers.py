@@ -12,6 +12,7 @@ from annotation.core.vocabulary import UNFINISHED_TRANSFERS, Direction, Transfer
 from ..data import ImportFile
 from ..jobs import JobFields
 from ..projects import Project
+from ..releases import Release
 
 
 def new_uid() -> str:
@@ -22,6 +23,9 @@ def new_uid() -> str:
 class Connection(models.Model):
     """A place on an outside server: `base_url` within the operator's list, the variable of the key by its
     name, the experiment or project there (`source`) and what of it is wanted (`filter`).
+
+    Of a store, `source` is a pattern of files, `format` the importer that reads them (empty: recognised file
+    by file), and `export_format` what releases are pushed as.
 
     What is pulled comes into `subset`. Pushed is the consensus; with `push_reasons` also the notes that
     adjudicators left. `uid` marks own labels on the server and is never changed.
@@ -34,6 +38,8 @@ class Connection(models.Model):
     key_name = models.CharField(_("environment variable of the key"), max_length=120, blank=True)
     source = models.CharField(max_length=200)
     filter = models.CharField(_("filter"), max_length=1000, blank=True)
+    format = models.CharField(_("format"), max_length=40, blank=True)
+    export_format = models.CharField(_("format of releases"), max_length=40, blank=True)
     subset = models.SlugField(_("subset"), max_length=64)
     push_reasons = models.BooleanField(_("push notes of adjudicators"), default=False)
     uid = models.CharField(max_length=16, default=new_uid, editable=False)
@@ -57,6 +63,9 @@ class Transfer(JobFields):
     they were labelled here, and nothing else. `counts` are numbers by name (services.connections); of what
     was left out the first 1,000 stand in `left_out` as {"id", "reason"}. `imported` is the import that takes
     a pull's traces over. `progress_*` count traces.
+
+    Of a store, `release` is what is pushed, and `files` the first 1,000 files with what became of them:
+    {"name", "what"}, and of a pull {"records", "imports"} besides.
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="transfers")
@@ -68,9 +77,11 @@ class Transfer(JobFields):
     state = models.CharField(max_length=12, default=TransferState.QUEUED.value)
     counts = models.JSONField(default=dict, blank=True)
     left_out = models.JSONField(default=list, blank=True)
+    files = models.JSONField(default=list, blank=True)
     imported = models.ForeignKey(
         ImportFile, on_delete=models.SET_NULL, null=True, blank=True, related_name="transfers"
     )
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -112,7 +123,9 @@ class Transfer(JobFields):
 
 class PushedRecord(models.Model):
     """The labels of a record that lie on the server. `digest` is that of what was pushed, empty while that is
-    not known: before a push begins with it, and where something was left out. `spans` may have labels."""
+    not known: before a push begins with it, and where something was left out. `spans` may have labels.
+
+    In a store that is a release: its version, its folder and its files."""
 
     connection = models.ForeignKey(
         Connection, on_delete=models.CASCADE, related_name="pushed", db_index=False
@@ -131,3 +144,25 @@ class PushedRecord(models.Model):
 
     def __str__(self) -> str:
         return self.record_id
+
+
+class PulledFile(models.Model):
+    """A file of a store that was pulled: `mark` is what the store said of its content. With `held_back` it
+    has
+    records that changed after somebody began them, which only a pull of new versions brings."""
+
+    connection = models.ForeignKey(
+        Connection, on_delete=models.CASCADE, related_name="pulled", db_index=False
+    )
+    path = models.CharField(max_length=1000)
+    mark = models.CharField(max_length=250)
+    held_back = models.BooleanField(default=False)
+    imports = models.ManyToManyField(ImportFile, related_name="pulled_files")
+    pulled_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("connection", "path")
+        constraints = (models.UniqueConstraint(fields=("connection", "path"), name="pulled_file_once"),)
+
+    def __str__(self) -> str:
+        return self.path

@@ -32,6 +32,7 @@ class Beat:
         self.done = 0
         self.counts: Counter[str] = Counter()
         self.left_out: list[dict[str, str]] = []
+        self.files: list[dict[str, Any]] = []
         self._last = time.monotonic()
 
     def leave_out(self, items: Sequence[LeftOut]) -> None:
@@ -67,6 +68,7 @@ def ending(beat: Beat, state: TransferState) -> dict[str, Any]:
         "progress_done": beat.done,
         "counts": dict(beat.counts),
         "left_out": beat.left_out,
+        "files": beat.files,
         "lease_until": None,
         "finished_at": timezone.now(),
     }

@@ -85,15 +85,15 @@ def _wanted(row: Transfer, connected: Connected, beat: Beat) -> Iterator[bytes]:
 def _sorted(row: Transfer, traces: Sequence[PulledTrace], beat: Beat) -> Iterator[bytes]:
     read = [(trace, _drafts(row, trace)) for trace in traces]
     ids = [draft.record_id for _, drafts in read if not isinstance(drafts, str) for draft in drafts]
-    here = _known(row, row.connection.subset, ids)
-    there = _known(row, row.subset, ids) if row.versions else {}
+    here = known_records(row, row.connection.subset, ids)
+    there = known_records(row, row.subset, ids) if row.versions else {}
     for trace, drafts in read:
         if isinstance(drafts, str):
             beat.leave_out([LeftOut(trace.trace_id, drafts)])
             continue
-        fate = _fate(drafts, here)
+        fate = fate_of(drafts, here)
         if row.versions:
-            fate = "known" if fate != "version" else _fate(drafts, there)
+            fate = "known" if fate != "version" else fate_of(drafts, there)
             if fate == "version":
                 beat.leave_out([LeftOut(trace.trace_id, LOCKED)])
                 continue
@@ -106,7 +106,7 @@ def _sorted(row: Transfer, traces: Sequence[PulledTrace], beat: Beat) -> Iterato
             yield trace.raw
 
 
-def _fate(drafts: Sequence[PreparedDraft], here: dict[str, _Known]) -> str:
+def fate_of(drafts: Sequence[PreparedDraft], here: dict[str, _Known]) -> str:
     """What becomes of a trace: it is `new`, `known`, `replaced`, or a new `version` of what is being
     labelled. One whose parts differ has the gravest."""
     fates = {"known"}
@@ -132,7 +132,7 @@ def _drafts(row: Transfer, trace: PulledTrace) -> list[PreparedDraft] | str:
     return drafts or translatable("holds nothing to label")
 
 
-def _known(row: Transfer, subset: str, ids: Sequence[str]) -> dict[str, _Known]:
+def known_records(row: Transfer, subset: str, ids: Sequence[str]) -> dict[str, _Known]:
     rows = Trajectory.objects.filter(
         in_use(), project=row.project_id, subset__name=subset, record_id__in=ids, copy_of=None
     )

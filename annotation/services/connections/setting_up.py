@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any, Final
 
 from django.conf import settings
@@ -11,21 +12,36 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.connections import Connected, Place, kind_named, open_at
-from annotation.core.errors import Conflict, Invalid
+from annotation.connections import (
+    Connected,
+    ConnectionKind,
+    Place,
+    Store,
+    kind_named,
+    open_at,
+    open_store,
+    signer,
+)
+from annotation.connections.patterns import Pattern
+from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.i18n import translatable
+from annotation.core.judging.addresses import normalised
 from annotation.core.kinds import refuse_other
+from annotation.core.releases.exports import export_options
 from annotation.core.vocabulary import UNFINISHED_TRANSFERS as UNFINISHED
 from annotation.importers import by_name, kind_of
-from annotation.models import Connection, Project, PushedRecord, Transfer
+from annotation.models import Connection, Project, PulledFile, PushedRecord, Transfer
 from annotation.outside import OperatorRules
+from annotation.outside.folders import OutsideFolder
 from annotation.policies import Actor, recorded, require
 
 from .. import audit
 
 KEY_PREFIX: Final = "TRISTEP_CONNECTION_KEY_"
 SETTINGS: Final = ("name", "base_url", "key_name", "source", "filter", "subset", "push_reasons")
+OF_STORES: Final = ("format", "export_format")
 _FIXED: Final = ("base_url", "source")
+DATA_SET: Final = "huggingface"
 MAX_CONNECTIONS: Final = 50
 
 
@@ -39,26 +55,33 @@ def operator() -> OperatorRules:
     )
 
 
-def opened(connection: Connection, patience: Any) -> tuple[Connected, Any]:
-    """A connection ready to work, and its server, which the caller closes. Raises Invalid: what the operator
-    allows is asked again every time."""
+def opened(connection: Connection, patience: Any) -> tuple[Connected | Store, ExitStack]:
+    """A connection ready to work, and what the caller closes. Raises Invalid: what the operator allows is
+    asked
+    again every time."""
     from annotation.outside.server import OutsideServer  # loads httpx, which only workers need
 
-    rules = operator()
+    rules, kind, closing = operator(), kind_named(connection.kind), ExitStack()
     # the one variable that this connection may read, and no other
     name = connection.key_name
     environ = {name: os.environ[name]} if name in os.environ else {}
     key = rules.check(connection.base_url, name, environ)
+    place = Place(connection.source, connection.filter, connection.uid, connection.base_url)
+    if kind.local:
+        root = rules.folder(connection.base_url) or ""
+        return open_store(kind.name, OutsideFolder(root, connection.base_url), place), closing
     server = OutsideServer(
-        connection.base_url,
+        kind.server_of(connection.base_url),
         key=key,
         key_name=name,
-        scheme=kind_named(connection.kind).scheme,
+        scheme=kind.scheme,
         networks=rules.networks,
         patience=patience,
+        sign=signer(kind, key, name),
     )
-    place = Place(connection.source, connection.filter, connection.uid)
-    return open_at(connection.kind, server, place), server
+    closing.callback(server.close)
+    opening = open_store if kind.store else open_at
+    return opening(kind.name, server, place), closing
 
 
 @transaction.atomic
@@ -66,7 +89,9 @@ def create_connection(*, actor: Actor, project: Project, kind: str, **values: An
     """Make a connection. `values` are its settings by name (`SETTINGS`). Raises Invalid, setting by setting,
     also for an address or a key that the operator does not allow."""
     require(actor, "connections.change", project)
-    refuse_other(project.of_kind, kind_of(by_name(kind_named(kind).format)))
+    of_kind = kind_named(kind)
+    if not of_kind.store:
+        refuse_other(project.of_kind, kind_of(by_name(of_kind.format)))
     if Connection.objects.filter(project=project).count() >= MAX_CONNECTIONS:
         raise Conflict(
             translatable("A project may have at most {n} connections.", n=MAX_CONNECTIONS), code="too_many"
@@ -83,12 +108,17 @@ def update_connection(*, actor: Actor, connection: Connection, values: Mapping[s
     require(actor, "connections.change", connection)
     current = Connection.objects.select_for_update(no_key=True).get(pk=connection.pk)
     changed = sorted(name for name, value in values.items() if getattr(current, name, None) != value)
-    if set(changed) & set(_FIXED) and PushedRecord.objects.filter(connection=current).exists():
+    fixed = set(_FIXED) - ({"source"} if kind_named(current.kind).store else set())
+    if set(changed) & fixed and PushedRecord.objects.filter(connection=current).exists():
         raise Conflict(
-            translatable("Labels of this project lie there; make another connection for another place."),
+            translatable(
+                "Labels or releases of this project lie there; make another connection for another place."
+            ),
             code="has_pushed",
         )
     _save(current, values)
+    if "base_url" in changed:
+        PulledFile.objects.filter(connection=current).delete()  # files of the same names are others there
     if changed:
         audit.record(
             actor=actor, verb="connection.change", project=current.project, obj=current, fields=changed
@@ -115,7 +145,8 @@ def delete_connection(*, actor: Actor, connection: Connection) -> None:
 
 
 def _save(connection: Connection, values: Mapping[str, Any], *, force_insert: bool = False) -> None:
-    unknown = sorted(set(values) - set(SETTINGS))
+    kind = kind_named(connection.kind)
+    unknown = sorted(set(values) - {*SETTINGS, *(OF_STORES if kind.store else ())})
     if unknown:
         raise Invalid(
             translatable("Unknown settings."),
@@ -133,10 +164,15 @@ def _save(connection: Connection, values: Mapping[str, Any], *, force_insert: bo
         fields = {name: " ".join(messages) for name, messages in error.message_dict.items()}
     if not fields.keys() & {"base_url", "key_name"}:
         fields |= operator().problems(connection.base_url, connection.key_name)
+        fields |= _misplaced(kind, connection)
+    if kind.store:
+        fields |= _problems_of_store(connection)
     if "source" not in fields and not connection.source.isprintable():
         fields["source"] = translatable("Only printable characters.")
     if fields:
         raise Invalid(translatable("The connection could not be saved; check the fields."), fields=fields)
+    if kind.store:
+        connection.export_format = connection.export_format or DATA_SET
     try:
         with transaction.atomic():
             connection.save(force_insert=force_insert)
@@ -145,3 +181,36 @@ def _save(connection: Connection, values: Mapping[str, Any], *, force_insert: bo
             translatable("A connection with this name already exists."),
             fields={"name": translatable("This name is taken; choose another.")},
         ) from error
+
+
+def _misplaced(kind: ConnectionKind, connection: Connection) -> dict[str, str]:
+    """What is wrong with an address that the operator allows, for a connection of this kind."""
+    if kind.local != (normalised(connection.base_url) is None):
+        wanted = "file:///…" if kind.local else "https://…"
+        return {
+            "base_url": translatable("The address of this kind of connection is {address}.", address=wanted)
+        }
+    if kind.local and connection.key_name:
+        return {"key_name": translatable("A folder needs no key.")}
+    return {}
+
+
+def _problems_of_store(connection: Connection) -> dict[str, str]:
+    """What is wrong with the settings that only stores have."""
+    fields: dict[str, str] = {}
+    try:
+        if connection.source:
+            Pattern(connection.source)
+    except Invalid as error:
+        fields |= error.fields
+    kind = connection.project.of_kind
+    try:
+        if connection.format:
+            refuse_other(kind, kind_of(by_name(connection.format)))
+    except Invalid as error:
+        fields["format"] = error.fields.get("format", error.message)
+    try:
+        kind.require(export_options({"format": connection.export_format or DATA_SET}).format.needs)
+    except TristepError as error:
+        fields["export_format"] = error.message
+    return fields

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, cast
 
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from annotation import dispatch
+from annotation.connections import Connected, Store, kind_named
 from annotation.core.errors import Conflict, Invalid, StaleState, TristepError
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import UNFINISHED_TRANSFERS, Direction, TransferState
-from annotation.models import Connection, Transfer
+from annotation.models import Connection, Release, Transfer
 from annotation.policies import OPERATOR, Actor, recorded, require
 
 from .. import audit, job_lease
 from ..ingest.receive import MAX_SUBSET
+from ..release import admit
 from .lease import Beat, ending, held
 from .pulling import pull
+from .pulling_files import pull_files
 from .pushing import push
+from .pushing_releases import options_of, push_releases
 from .setting_up import opened
 
 log = logging.getLogger(__name__)
@@ -42,11 +46,14 @@ def ask_for(
     dry: bool = False,
     subset: str = "",
     versions: bool = False,
+    release: Release | None = None,
     enqueue: bool = True,
 ) -> Transfer:
     """Queue a pull or push. A pull brings what is new into `subset` (empty: the connection's); with
-    `versions` what has changed since it was labelled, into another. With `enqueue` False the caller runs it
-    (`run_transfer`). Raises Conflict while another one of the connection is under way, and Invalid."""
+    `versions` what has changed since it was labelled, into another. A push to a store takes `release` there,
+    `None` for the newest, and notes that the person now knows what is in it. With `enqueue` False the caller
+    runs it (`run_transfer`). Raises Conflict while another one of the connection is under way, and
+    Invalid."""
     require(actor, "connections.change", connection)
     if direction == Direction.PULL:
         require(actor, "import", connection)
@@ -57,6 +64,7 @@ def ask_for(
     if len(subset) > MAX_SUBSET:
         sentence = translatable("At most {n} characters.", n=MAX_SUBSET)
         raise Invalid(sentence, fields={"subset": sentence})
+    pushed = _release(actor, connection, release, dry) if direction == Direction.PUSH else None
     try:
         with transaction.atomic():
             row = Transfer.objects.create(
@@ -66,6 +74,7 @@ def ask_for(
                 dry=dry,
                 versions=versions and direction == Direction.PULL,
                 subset=subset if direction == Direction.PULL else "",
+                release=pushed,
                 lease_until=timezone.now() + QUEUE_PATIENCE if enqueue else None,
                 created_by=recorded(actor),
                 created_at=timezone.now(),
@@ -79,6 +88,24 @@ def ask_for(
     if enqueue:
         dispatch.send("run_transfer", row.pk)
     return row
+
+
+def _release(actor: Actor, connection: Connection, release: Release | None, dry: bool) -> Release | None:
+    """The release that a push takes to a store; `None` where labels are pushed. Raises Invalid."""
+    if not kind_named(connection.kind).store:
+        if release is not None:
+            sentence = translatable("Labels are pushed over this connection, and no releases.")
+            raise Invalid(sentence, fields={"release": sentence})
+        return None
+    release = release or Release.objects.filter(project=connection.project_id).order_by("-number").first()
+    if release is None or release.project_id != connection.project_id:
+        sentence = translatable("The project has no release yet; freeze one first.")
+        raise Invalid(sentence, code="no_release", fields={"release": sentence})
+    if dry:
+        require(actor, "release.view", release)
+    else:
+        admit(actor=actor, release=release, options=options_of(connection))
+    return release
 
 
 @transaction.atomic
@@ -126,17 +153,22 @@ def _run(row: Transfer, beat: Beat) -> None:
 
     actor: Actor = row.created_by or OPERATOR
     require(actor, "connections.change", row.connection)
-    connected, server = opened(row.connection, Patience(seconds=CALL_SECONDS, sleep=beat.sleep))
-    try:
+    connected, closing = opened(row.connection, Patience(seconds=CALL_SECONDS, sleep=beat.sleep))
+    with closing:
         connected.check()
         beat(now=True)
-        if row.is_pull:
-            pull(actor, row, connected, beat)
+        if kind_named(row.connection.kind).store:
+            store = cast(Store, connected)
+            if row.is_pull:
+                pull_files(actor, row, store, beat)
+            else:
+                push_releases(actor, row, store, beat)
+        elif row.is_pull:
+            pull(actor, row, cast(Connected, connected), beat)
+            return
         else:
-            push(row, connected, beat)
-            _end(beat, State.DONE)
-    finally:
-        server.close()
+            push(row, cast(Connected, connected), beat)
+        _end(beat, State.DONE)
 
 
 def _end(beat: Beat, state: TransferState, *, error: str = "") -> None:

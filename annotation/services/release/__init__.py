@@ -5,7 +5,7 @@ from .background import cancel_freeze, reap, run_freeze, start_freeze
 from .compare import Comparison, ShownChange, compare, shown
 from .compare import as_json as diff_as_json
 from .documents import documents
-from .export import export_lines, export_release
+from .export import admit, export_lines, export_release, write_export
 from .freeze import freeze
 from .outline import outline, statistics
 from .public import PublicSwitches, public_lines, public_statistics, public_zip, set_public, switches
@@ -21,6 +21,7 @@ __all__ = [
     "ShownChange",
     "SignatureCheck",
     "Verification",
+    "admit",
     "cancel_freeze",
     "check_release",
     "compare",
@@ -45,4 +46,5 @@ __all__ = [
     "verify",
     "verify_export",
     "withdraw",
+    "write_export",
 ]

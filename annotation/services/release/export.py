@@ -3,7 +3,7 @@
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
@@ -125,14 +125,25 @@ def export_release(*, actor: Actor, release: Release, options: ExportOptions, ou
     _check(actor, release, options)
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=output, prefix=".export-") as scratch:
-        folder = _Folder(Path(scratch))
-        for _ in writer(release, options)(folder):
-            pass
-        _move(folder, output)
+        folder = Path(scratch)
+        names = write_export(release, options, folder, lambda: None)
+        _move(folder, names, output)
     audit.record(
         actor=actor, verb="release.export", project=release.project, obj=release, **options.as_json()
     )
     return release.parsed_manifest()
+
+
+def write_export(
+    release: Release, options: ExportOptions, folder: Path, beat: Callable[[], None]
+) -> list[str]:
+    """Write the files of an export into a folder; their names. `beat` is called after each record and may
+    raise.
+    The caller has asked permission. Raises as `writer` does."""
+    target = _Folder(folder)
+    for _ in writer(release, options)(target):
+        beat()
+    return target.names
 
 
 def writer(release: Release, options: ExportOptions) -> Callable[[ExportTarget], Iterator[None]]:
@@ -164,12 +175,12 @@ def _write_lines(release: Release, target: ExportTarget) -> Iterator[None]:
         raise Conflict(translatable("The release does not match its checksums; verify it."), code="damaged")
 
 
-def _move(folder: _Folder, output: Path) -> None:
+def _move(folder: Path, names: Sequence[str], output: Path) -> None:
     """Put the files where they belong, and take away what an older export left."""
     older = output / CHECKSUMS
-    stale = {*LEFT_BEHIND, *(named_files(older.read_bytes()) if older.is_file() else ())} - set(folder.names)
-    for name in folder.names:
+    stale = {*LEFT_BEHIND, *(named_files(older.read_bytes()) if older.is_file() else ())} - set(names)
+    for name in names:
         (output / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder.folder / name).replace(output / name)
+        (folder / name).replace(output / name)
     for name in stale - {MANIFEST}:
         (output / name).unlink(missing_ok=True)

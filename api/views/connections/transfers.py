@@ -7,7 +7,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import Connection, Transfer
+from annotation.models import Connection, Release, Transfer
 from annotation.policies import require, visible
 from annotation.services import connections
 
@@ -30,7 +30,7 @@ class ConnectionView(ProjectView):
         """One transfer of the project. Raises as `found` does."""
         project = self.project()
         require(self.user, "connections.change", project)
-        rows = Transfer.objects.filter(project=project).select_related("project", "connection")
+        rows = Transfer.objects.filter(project=project).select_related("project", "connection", "release")
         return fetch(self.user, rows, pk=pk)
 
 
@@ -85,15 +85,22 @@ class Transfers(ConnectionView):
     @extend_schema(summary="List the transfers of a connection", responses=shapes.Transfer(many=True))
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """The newest first. For admins."""
-        rows = Transfer.objects.filter(connection=self.found(pk))
+        rows = Transfer.objects.filter(connection=self.found(pk)).select_related("release")
         return self.page(visible(self.user, rows), shapes.Transfer)
 
     @extend_schema(summary="Pull or push", request=shapes.NewTransfer, responses={201: shapes.Transfer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Queue a pull of what is new, or a push of the consensus to the spans of the steps; with `dry` only
-        say what it would do. Conflict (`at_work`) while another transfer is under way. For admins."""
-        asked = self.parsed(shapes.NewTransfer)
-        made = connections.ask_for(actor=self.user, connection=self.found(pk), **asked)
+        """Queue a pull of what is new, or a push of the consensus to the spans of the steps, or of a release
+        to
+        a store; with `dry` only say what it would do. Conflict (`at_work`) while another transfer is under
+        way. For admins."""
+        asked, connection = self.parsed(shapes.NewTransfer), self.found(pk)
+        version = asked.pop("release")
+        release = None
+        if version:
+            rows = Release.objects.filter(project=connection.project).select_related("project")
+            release = fetch(self.user, rows, version=version)
+        made = connections.ask_for(actor=self.user, connection=connection, release=release, **asked)
         return Response(shapes.Transfer(made).data, status=status.HTTP_201_CREATED)
 
 

@@ -382,11 +382,13 @@ class Connection(TypedDict):
 
     id: int
     name: str
-    kind: Literal["mlflow", "phoenix", "langfuse", "langsmith"]
+    kind: Literal["mlflow", "phoenix", "langfuse", "langsmith", "s3", "folder"]
     base_url: str
     key_name: str
     source: str
     filter: str
+    format: str
+    export_format: str
     subset: str
     push_reasons: bool
     created_at: str
@@ -1404,9 +1406,11 @@ class NewConnectionRequest(TypedDict):
     key_name: NotRequired[str]
     source: str
     filter: NotRequired[str]
+    format: NotRequired[str]
+    export_format: NotRequired[str]
     subset: str
     push_reasons: NotRequired[bool]
-    kind: Literal["mlflow", "phoenix", "langfuse", "langsmith"]
+    kind: Literal["mlflow", "phoenix", "langfuse", "langsmith", "s3", "folder"]
 
 
 class NewCorrectionRequest(TypedDict):
@@ -1726,6 +1730,7 @@ class NewTransferRequest(TypedDict):
     dry: NotRequired[bool]
     versions: NotRequired[bool]
     subset: NotRequired[str]
+    release: NotRequired[str]
 
 
 class NewTriageRequest(TypedDict):
@@ -1941,6 +1946,8 @@ class PatchedConnectionSettingsRequest(TypedDict):
     key_name: NotRequired[str]
     source: NotRequired[str]
     filter: NotRequired[str]
+    format: NotRequired[str]
+    export_format: NotRequired[str]
     subset: NotRequired[str]
     push_reasons: NotRequired[bool]
 
@@ -3184,10 +3191,22 @@ class Transfer(TypedDict):
     progress_done: int
     counts: dict[str, int]
     left_out: list[LeftOut]
+    files: list[TransferredFile]
+    release: NotRequired[str | None]
     error: str
     import_id: int | None
     created_at: str
     finished_at: str | None
+
+
+class TransferredFile(TypedDict):
+    """A file of a store, and what became of it: `new` or `changed` when it was pulled, `written` there."""
+
+    name: str
+    what: str
+    records: NotRequired[dict[str, int]]
+    imports: NotRequired[list[int]]
+    bytes: NotRequired[int]
 
 
 class Triage(TypedDict):

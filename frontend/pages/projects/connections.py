@@ -1,27 +1,33 @@
-"""Connections to servers where runs lie: set up, pulled over, pushed over, for a project's admins."""
+"""Connections to servers where runs lie and to stores of files: set up, pulled over, pushed over, for a
+project's admins."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect
+from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
+from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import policies
-from annotation.connections import KINDS
+from annotation.connections import KINDS, STORES
 from annotation.core.errors import Conflict, Invalid, StaleState
 from annotation.core.vocabulary import UNFINISHED_TRANSFERS, Direction
 from annotation.language import translated
 from annotation.models import Connection, Transfer
 from annotation.services import connections as service
 from frontend.forms import add_errors
-from frontend.forms.connections import ConnectionForm, VersionsForm
+from frontend.forms.connections import ConnectionForm, PushForm, StoreForm, VersionsForm
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import Empty, ListPage, act, show
 from frontend.rendering.tables import Column, Table, at, cells
@@ -40,6 +46,29 @@ COUNTS = {
     "withdrawn": gettext_lazy("labels withdrawn"),
     "left_out": gettext_lazy("left out"),
 }
+OF_STORES = {
+    "files_new": gettext_lazy("new files"),
+    "files_changed": gettext_lazy("changed files"),
+    "files_known": gettext_lazy("files as they were"),
+    "new": gettext_lazy("new trajectories"),
+    "known": gettext_lazy("trajectories here already"),
+    "replaced": gettext_lazy("trajectories replaced by a new version"),
+    "versions": gettext_lazy("changed after labelling began"),
+    "written": gettext_lazy("files written"),
+    "changed": gettext_lazy("files written anew"),
+    "unchanged": gettext_lazy("files as they were"),
+    "withdrawn": gettext_lazy("releases marked as withdrawn"),
+    "left_out": gettext_lazy("left out"),
+}
+FATES = {
+    "new": gettext_lazy("new"),
+    "changed": gettext_lazy("changed"),
+    "written": gettext_lazy("written"),
+}
+
+
+def _side_by_side(parts: Iterable[Any]) -> str:
+    return format_html_join(" ", "{}", ((part,) for part in parts))
 
 
 def _trail(slug: str) -> tuple[str, str]:
@@ -52,17 +81,27 @@ def _find(opened: ProjectPage, pk: int) -> Connection:
 
 
 def _transfer(opened: ProjectPage, pk: int) -> Transfer:
-    rows = Transfer.objects.filter(project=opened.project).select_related("connection", "project", "imported")
+    rows = Transfer.objects.filter(project=opened.project).select_related(
+        "connection", "project", "imported", "release"
+    )
     return get_object_or_404(policies.visible(opened.user, rows), pk=pk)
 
 
 def _what(row: Transfer) -> str:
     words = _("Pull") if row.is_pull else _("Push")
+    if row.release is not None:
+        words = _("Push of %(version)s") % {"version": row.release.version}
     return _("%(what)s (dry run)") % {"what": words} if row.dry else words
 
 
+def _names(row: Transfer) -> Mapping[str, Any]:
+    """What its counts are called."""
+    return OF_STORES if row.connection.kind in STORES else COUNTS
+
+
 def _counted(row: Transfer) -> str:
-    return " · ".join(f"{COUNTS[name]}: {row.counts[name]:,}" for name in COUNTS if row.counts.get(name))
+    names = _names(row)
+    return " · ".join(f"{names[name]}: {row.counts[name]:,}" for name in names if row.counts.get(name))
 
 
 @require_GET
@@ -76,18 +115,24 @@ def connections(request: HttpRequest, slug: str) -> HttpResponseBase:
             cell=lambda row: cells.link(row.name, at("connection", slug, row.pk)),
             look="main",
         ),
-        Column("kind", _("Kind"), cell=lambda row: KINDS[row.kind].title),
+        Column("kind", _("Kind"), cell=lambda row: translated(KINDS[row.kind].title)),
         Column("base_url", _("Address"), cell=lambda row: cells.broken(row.base_url)),
-        Column("source", _("Experiment or project there")),
+        Column("source", _("Experiment, project or files")),
         Column("subset", _("Subset"), look="slug"),
     ]
-    new_one = cells.link(_("New connection"), at("connection-new", slug), "button button--primary")
-    about = _("A connection pulls runs from a server with traces and takes the consensus to their spans.")
+    new_ones = [
+        cells.link(_("New store"), at("connection-new-store", slug), "button"),
+        cells.link(_("New connection"), at("connection-new", slug), "button button--primary"),
+    ]
+    about = _(
+        "A connection pulls runs from a server and takes the consensus to their spans, or pulls files from a "
+        "store and takes releases there."
+    )
     listed = ListPage(
         request,
         columns,
         policies.visible(opened.user, Connection.objects.filter(project=opened.project)),
-        Empty(_("No connection yet"), about, new_one),
+        Empty(_("No connection yet"), about, _side_by_side(reversed(new_ones))),
     )
     return show(
         opened,
@@ -95,7 +140,7 @@ def connections(request: HttpRequest, slug: str) -> HttpResponseBase:
         listed,
         title=_("Connections"),
         about=about,
-        actions=[new_one] if listed.page.object_list else [],
+        actions=new_ones if listed.page.object_list else [],
     )
 
 
@@ -107,7 +152,12 @@ def connection(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
 
 
 def _page(
-    opened: ProjectPage, row: Connection, *, versions: VersionsForm | None = None, status: int = 200
+    opened: ProjectPage,
+    row: Connection,
+    *,
+    versions: VersionsForm | None = None,
+    push: PushForm | None = None,
+    status: int = 200,
 ) -> HttpResponseBase:
     request, slug = opened.request, opened.project.slug
     columns = [
@@ -125,6 +175,7 @@ def _page(
         Column("created_at", _("Time")),
     ]
     transfers = policies.visible(opened.user, Transfer.objects.filter(connection=row))
+    transfers = transfers.select_related("connection", "release")
     listed = ListPage(
         request,
         columns,
@@ -135,9 +186,15 @@ def _page(
     buttons = [
         act(request, _("Dry run of a pull"), place, look="", name="dry-pull"),
         act(request, _("Pull what is new"), place, look="button--primary", name="pull"),
-        act(request, _("Dry run of a push"), place, look="", name="dry-push"),
-        act(request, _("Push the consensus"), place, look="button--primary", name="push"),
     ]
+    kind = KINDS[row.kind]
+    if not kind.store:
+        buttons += [
+            act(request, _("Dry run of a push"), place, look="", name="dry-push"),
+            act(request, _("Push the consensus"), place, look="button--primary", name="push"),
+        ]
+    elif push is None:
+        push = PushForm(project=opened.project)
     delete_it = cells.asked_act(
         get_token(request),
         _("Delete"),
@@ -155,9 +212,11 @@ def _page(
         title=row.name,
         trail=[_trail(slug)],
         connection=row,
-        kind=KINDS[row.kind],
-        source_label=translated(KINDS[row.kind].source_label),
-        hint=translated(KINDS[row.kind].hint) if KINDS[row.kind].hint else "",
+        kind=kind,
+        kind_title=translated(kind.title),
+        source_label=translated(kind.source_label),
+        push=push,
+        hint=translated(kind.hint) if kind.hint else "",
         buttons=buttons,
         place=place,
         versions=versions or VersionsForm(initial={"subset": f"{row.subset[:61]}-2"}),
@@ -167,9 +226,21 @@ def _page(
 
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form for a new connection."""
+    """A form for a new connection to a server where runs lie."""
     opened = open_project(request, slug, VERB)
-    form = ConnectionForm(request.POST or None)
+    return _new(opened, ConnectionForm(request.POST or None), title=_("New connection"))
+
+
+@require_http_methods(["GET", "POST"])
+def new_store(request: HttpRequest, slug: str) -> HttpResponse:
+    """A form for a new connection to a store of files."""
+    opened = open_project(request, slug, VERB)
+    form = StoreForm(request.POST or None, project_kind=opened.project.of_kind)
+    return _new(opened, form, title=_("New store"))
+
+
+def _new(opened: ProjectPage, form: ConnectionForm, *, title: str) -> HttpResponse:
+    slug = opened.project.slug
     if form.is_valid():
         try:
             made = service.create_connection(actor=opened.user, project=opened.project, **form.cleaned_data)
@@ -178,9 +249,9 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         except Conflict as error:
             form.add_error(None, translated(error.message))
         else:
-            messages.success(request, _("The connection is made. A dry run says what it would bring."))
+            messages.success(opened.request, _("The connection is made. A dry run says what it would bring."))
             return redirect("frontend:connection", slug, made.pk)
-    return _form(opened, form, title=_("New connection"))
+    return _form(opened, form, title=title)
 
 
 @require_http_methods(["GET", "POST"])
@@ -188,8 +259,10 @@ def edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Change a connection."""
     opened = open_project(request, slug, VERB)
     row = _find(opened, pk)
-    values = {name: getattr(row, name) for name in ConnectionForm.base_fields if name != "kind"}
-    form = ConnectionForm(request.POST or None, initial=values, changing=True)
+    of_kind: type[ConnectionForm] = StoreForm if row.kind in STORES else ConnectionForm
+    more = {"project_kind": opened.project.of_kind} if row.kind in STORES else {}
+    values = {name: getattr(row, name) for name in of_kind.base_fields if name != "kind"}
+    form = of_kind(request.POST or None, initial=values, changing=True, **more)
     if form.is_valid():
         try:
             service.update_connection(actor=opened.user, connection=row, values=form.cleaned_data)
@@ -240,6 +313,12 @@ def ask(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     if versions is not None and not versions.is_valid():
         return _page(opened, row, versions=versions, status=400)
     push = "push" in request.POST or "dry-push" in request.POST
+    wanted = PushForm(request.POST, project=opened.project) if push and row.kind in STORES else None
+    if wanted is not None and not wanted.is_valid():
+        return _page(opened, row, push=wanted, status=400)
+    release = None
+    if wanted is not None:
+        release = opened.project.releases.get(version=wanted.cleaned_data["release"])
     try:
         made = service.ask_for(
             actor=opened.user,
@@ -248,6 +327,7 @@ def ask(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
             dry="dry-pull" in request.POST or "dry-push" in request.POST,
             subset=versions.cleaned_data["subset"] if versions else "",
             versions=versions is not None,
+            release=release,
         )
     except Invalid as error:
         if versions is None:
@@ -267,7 +347,13 @@ def transfer(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     row = _transfer(opened, pk)
     left_out = Table(
         [
-            Column("id", _("Trace"), lambda one: one["id"], lambda one: cells.broken(one["id"]), "main"),
+            Column(
+                "id",
+                _("File") if row.connection.kind in STORES else _("Trace"),
+                lambda one: one["id"],
+                lambda one: cells.broken(one["id"]),
+                "main",
+            ),
             Column("reason", _("Why"), lambda one: translated(one["reason"])),
         ],
         row.left_out,
@@ -282,7 +368,8 @@ def transfer(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         transfer=row,
         unfinished=unfinished,
         progress=_progress(row),
-        counts=[(COUNTS[name], row.counts[name]) for name in COUNTS if name in row.counts],
+        counts=[(name, row.counts[key]) for key, name in _names(row).items() if key in row.counts],
+        files=_files(row, slug),
         error=translated(row.error) if row.error else "",
         left_out=left_out,
         more=row.counts.get("left_out", 0) - len(row.left_out),
@@ -309,9 +396,41 @@ def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
 def _progress(row: Transfer) -> str:
     if read := row.counts.get("read"):
         words = _("Spans read: %(n)s") % {"n": f"{read:,}"}
+    elif row.connection.kind in STORES:
+        words = _("Files looked at: %(n)s") % {"n": f"{row.progress_done:,}"}
     else:
         words = _("Traces looked at: %(n)s") % {"n": f"{row.progress_done:,}"}
     return f"{state_name(row.state)} · {words}"
+
+
+def _files(row: Transfer, slug: str) -> Table | None:
+    """The files of a store that were pulled or written."""
+    if not row.files:
+        return None
+
+    def brought(file: Any) -> str:
+        known = {name: OF_STORES[name] for name in ("new", "known", "replaced", "versions")}
+        told = {"versions" if name == "version" else name: n for name, n in file["records"].items()}
+        return " · ".join(f"{known[name]}: {told[name]:,}" for name in known if told.get(name))
+
+    columns = [
+        Column("name", _("File"), lambda file: file["name"], lambda file: cells.broken(file["name"]), "main"),
+        Column("what", _("State"), lambda file: FATES.get(file["what"], file["what"])),
+    ]
+    if row.is_pull:
+        columns += [
+            Column("records", _("Trajectories"), brought),
+            Column(
+                "imports",
+                _("Import"),
+                cell=lambda file: _side_by_side(
+                    cells.link(str(pk), at("import-detail", slug, pk)) for pk in file["imports"][:20]
+                ),
+            ),
+        ]
+    else:
+        columns.append(Column("bytes", _("Size"), lambda file: filesizeformat(file["bytes"]), look="number"))
+    return Table(columns, row.files)
 
 
 @require_POST

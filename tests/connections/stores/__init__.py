@@ -1,0 +1,1 @@
+"""Stores: folders and S3, from files to releases."""

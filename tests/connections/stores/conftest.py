@@ -1,0 +1,151 @@
+"""Stores with files: a folder, and an S3-compatible server that is really started."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from annotation.models import Connection, Transfer
+from annotation.services import connections, ingest
+from tests.connections.real import free_port, running
+from tests.people import OPERATOR, Cast
+
+ID, SECRET = "AKTRISTEPTEST", "canary-store-4Zp0-qY/aa+b"
+KEY = f"{ID}:{SECRET}"
+
+
+class StoreSide(Protocol):
+    """A store from its own side: files by their path below the address of the connection."""
+
+    kind: str
+    address: str
+    allowed: str
+    key_name: str
+
+    def put(self, path: str, content: bytes) -> None:
+        """A file, new or in place of another."""
+
+    def files(self) -> dict[str, bytes]:
+        """All that is there."""
+
+
+class FolderSide:
+    """A folder below one that the operator allows."""
+
+    kind = "folder"
+    key_name = ""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "runs"
+        self.root.mkdir(parents=True)
+        self.allowed = f"file://{root}"
+        self.address = f"file://{self.root}/"
+
+    def put(self, path: str, content: bytes) -> None:
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_bytes(content)
+
+    def files(self) -> dict[str, bytes]:
+        found = [path for path in self.root.rglob("*") if path.is_file()]
+        return {str(path.relative_to(self.root)): path.read_bytes() for path in found}
+
+
+class S3Side:
+    """A folder of a bucket on a server that keeps buckets as folders (`localbucket`)."""
+
+    kind = "s3"
+    key_name = "TRISTEP_CONNECTION_KEY_S"
+
+    def __init__(self, url: str, bucket: str) -> None:
+        self.url = url
+        self.allowed = f"{url}/{bucket}"
+        self.address = f"{url}/{bucket}/all runs".replace(" ", "-")
+        self._call("PUT", f"{url}/{bucket}")
+
+    @staticmethod
+    def _call(method: str, url: str, data: bytes | None = None) -> bytes:
+        request = urllib.request.Request(url, data, method=method)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return bytes(answer.read())
+
+    def put(self, path: str, content: bytes) -> None:
+        self._call("PUT", f"{self.address}/{urllib.request.quote(path)}", content)  # type: ignore[attr-defined]
+
+    def files(self) -> dict[str, bytes]:
+        import xml.etree.ElementTree as Xml
+
+        bucket = self.allowed
+        found = Xml.fromstring(self._call("GET", f"{bucket}?list-type=2"))
+        keys = [one.text or "" for one in found.iter() if one.tag.endswith("}Key") or one.tag == "Key"]
+        return {
+            key.removeprefix("all-runs/"): self._call("GET", f"{bucket}/{urllib.request.quote(key)}")  # type: ignore[attr-defined]
+            for key in keys
+        }
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of buckets."""
+    folder = tmp_path_factory.mktemp("buckets")
+    port = free_port()
+    program = str(Path(sys.executable).with_name("localbucket"))
+    command = [program, "--port", str(port), str(folder / "data")]
+    (folder / "data").mkdir()
+    with running(command, f"http://127.0.0.1:{port}/", folder):
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def s3(request: pytest.FixtureRequest) -> S3Side:
+    """A bucket."""
+    server = request.getfixturevalue("s3_server")
+    return S3Side(server, "b" + hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:20])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> FolderSide:
+    """A folder."""
+    return FolderSide(tmp_path / "data")
+
+
+@pytest.fixture(params=["folder", "s3"])
+def store(request: pytest.FixtureRequest) -> Any:
+    """A store of each kind."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def connect(cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Connection]:
+    """Makes a connection of the project to a store."""
+    monkeypatch.setenv("TRISTEP_CONNECTION_KEY_S", KEY)
+
+    def made(side: StoreSide, **values: Any) -> Connection:
+        settings.CONNECTION_URLS = [side.allowed]
+        told = {
+            "name": f"Files of {side.kind}",
+            "base_url": side.address,
+            "source": "**/*.jsonl",
+            "key_name": side.key_name,
+            "subset": "runs",
+        }
+        return connections.create_connection(
+            actor=cast.admin, project=cast.project, kind=side.kind, **told | values
+        )
+
+    return made
+
+
+def transfer(connection: Connection, direction: str, actor: Any = OPERATOR, **more: Any) -> Transfer:
+    """A transfer run to its end in this process, with the imports that it starts."""
+    row = connections.ask_for(actor=actor, connection=connection, direction=direction, enqueue=False, **more)
+    row = connections.run_transfer(transfer_id=row.pk)
+    for file in row.files:
+        for pk in file.get("imports", ()):
+            ingest.run_import(source_id=pk)
+    return row
