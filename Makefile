@@ -78,7 +78,7 @@ run: install
 	@exec $(BIN)/python -m config.serve --host "$(HOST)" --port "$(PORT)" $(if $(filter 0,$(DEMO)),--no-demo)
 
 # ── Tests ─────────────────────────────────
-test: install dev test-js $(VENV)/.warm-sqlite
+test: install dev test-js node_modules/.installed $(VENV)/.warm-sqlite
 	@$(BIN)/python -m tests.chromium
 	@# both at once, so that neither leaves a core idle at its end; PostgreSQL's report comes last
 	@report=$$(mktemp); trap 'rm -f "$$report"' EXIT; \

@@ -173,10 +173,14 @@ class LocalAccounts:
     operator names, at whichever door."""
 
     def authenticate(
-        self, request: HttpRequest | None, username: str | None = None, **credentials: Any
+        self, request: HttpRequest | None, username: str | None = None, password: str | None = None
     ) -> None:
         """Knows nobody. Raises PermissionDenied, which ends the search for somebody who does."""
         organisation = settings.ORGANISATION
+        user = getattr(request, "user", None)
+        if user is not None and user.is_authenticated and user.get_username() == username:
+            # asked once more, before something that a stranger at their desk must not do
+            return
         if organisation is not None and not organisation.may_use_password(str(username or "")):
             raise PermissionDenied
 

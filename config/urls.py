@@ -1,9 +1,13 @@
 """The routes of the site: health, Django's admin, the REST API and the pages."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
 from config.health import healthz
+
+# one page to sign in on, which asks for the second factor
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),

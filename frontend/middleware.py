@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import is_valid_path, resolve
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from annotation.core.errors import TristepError
+from frontend.pages.second_factor.stage import DUE
 from frontend.pages.shared.errors import page_above, problem, wrong_method
 
 
@@ -30,6 +33,31 @@ class Preferences:
             translation.activate(language)
             request.LANGUAGE_CODE = translation.get_language()
         return self.get_response(request)
+
+
+class SecondFactor:
+    """Leads admins who need a second factor, and have none, to the page where they set one up; until then
+    they see no other. Programs with a token are not asked."""
+
+    FREE = frozenset({"second-factors", "sign-out", "language", "theme", "profile"})
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not settings.SECOND_FACTOR_ADMINS or request.path_info.startswith(("/static/", "/healthz")):
+            return self.get_response(request)
+        if not request.session.get(DUE) or self._is_free(request.path_info):
+            return self.get_response(request)
+        if request.path_info.startswith("/api/"):
+            sentence = gettext("Set up a second factor on your profile page first.")
+            return JsonResponse({"error": {"code": "second_factor_due", "message": sentence}}, status=403)
+        messages.warning(request, gettext("Admins of this site need a second factor. Set one up to go on."))
+        return redirect("frontend:second-factors")
+
+    def _is_free(self, path: str) -> bool:
+        name = resolve(path).url_name or "" if is_valid_path(path) else ""
+        return name in self.FREE or name.startswith("second-factor")
 
 
 class ProblemPages:

@@ -8,7 +8,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, path
 
 from frontend.pages import api_reference, palette
-from frontend.pages.accounts import accounts, crowd, organisation, people, profile
+from frontend.pages.accounts import accounts, crowd, organisation, people, profile, second_factor
 from frontend.pages.agreement import agreement, differing_steps
 from frontend.pages.cases import (
     adjudication,
@@ -69,6 +69,7 @@ PUBLIC = "public/<slug:slug>/<str:version>/"
 
 public = [
     path("sign-in/", accounts.SignIn.as_view(), name="sign-in"),
+    path("sign-in/second-factor/", second_factor.ask, name="second-factor"),
     path("sign-in/organisation/", organisation.begin, name="organisation-begin"),
     path("sign-in/organisation/callback/", organisation.callback, name="organisation-callback"),
     path("sign-out/", LogoutView.as_view(http_method_names=["post", "options"]), name="sign-out"),
@@ -91,6 +92,13 @@ public = [
 own = [
     page("password/", accounts.PasswordChange.as_view(), "password-change"),
     page("profile/", profile.profile, "profile"),
+    page("profile/second-factor/", second_factor.overview, "second-factors"),
+    page("profile/second-factor/confirm/", second_factor.confirm, "second-factor-confirm"),
+    page("profile/second-factor/app/", second_factor.app, "second-factor-app"),
+    page("profile/second-factor/app/code.svg", second_factor.picture, "second-factor-picture"),
+    page("profile/second-factor/passkey/", second_factor.passkey, "second-factor-passkey"),
+    page("profile/second-factor/codes/", second_factor.codes, "second-factor-codes"),
+    page("profile/second-factor/<int:pk>/remove/", second_factor.remove, "second-factor-remove"),
     page("profile/organisation/", organisation.link, "organisation-link"),
     page("profile/organisation/unlink/", organisation.unlink, "organisation-unlink"),
     page("profile/keys/", profile.keys_change, "profile-keys"),

@@ -28,6 +28,9 @@ def _pages() -> Iterator[Address]:
     for name in ("home", "api-reference", "llms", "sign-in", "sign-out"):
         yield Address(f + name)
     yield from (Address(f + name) for name in ("password-reset", "password-change"))
+    for name in ("", "s", "-confirm", "-app", "-picture", "-passkey", "-codes"):
+        yield Address(f"{f}second-factor{name}")
+    yield Address(f + "second-factor-remove", lambda world: {"pk": 1})
     # without an organisation, as here, they are not there; tests/organisation asks them with one
     for name in ("begin", "callback", "link", "unlink"):
         yield Address(f"{f}organisation-{name}")

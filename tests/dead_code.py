@@ -50,7 +50,7 @@ CALLED_BY_NAME: Final = (
     *("*Scheme", "get_*", "validate_*", "to_*", "select_*", "authenticate*", "initial", "finalize_response"),
     # allauth: adapters of accounts and of the organisation
     *("is_open_for_signup", "add_message", "pre_social_login", "on_authentication_error"),
-    *("parse_token", "complete_login"),
+    *("parse_token", "complete_login", "encrypt", "decrypt", "urlname", "error_messages"),
     # what pyarrow and zipfile ask of a file
     *("writable", "seekable"),
     # the standard library: handlers, threads, HTML parsers

@@ -96,6 +96,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "frontend.middleware.Preferences",
+    "frontend.middleware.SecondFactor",
     "frontend.middleware.FormAddresses",
     "frontend.middleware.ProblemPages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -162,6 +163,7 @@ AUTHENTICATION_BACKENDS = [
     "config.sign_in.Throttle",
     "config.sign_in.LocalAccounts",
     "django.contrib.auth.backends.ModelBackend",
+    "frontend.pages.second_factor.stage.CodeBackend",
     "config.sign_in.CountFailure",
 ]
 PASSWORD_HASHERS = [
@@ -186,8 +188,17 @@ ACCOUNT_ADAPTER = "frontend.pages.organisation.accounts.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*"]
+ACCOUNT_RATE_LIMITS = {"login_failed": "5/300s/key"}
 SOCIALACCOUNT_ADAPTER = "frontend.pages.organisation.adapter.OrganisationAdapter"
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True}}
+
+# Second factors: an app with codes, passkeys, recovery codes.
+MFA_ADAPTER = "frontend.pages.second_factor.adapter.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+# our pages ask for the password themselves
+MFA_REAUTHENTICATION_REQUIRED = False
+MFA_TOTP_TOLERANCE = 1
+SECOND_FACTOR_ADMINS = env.flag("TRISTEP_SECOND_FACTOR_ADMINS")
 
 LOGIN_URL = "frontend:sign-in"
 LOGIN_REDIRECT_URL = "frontend:home"

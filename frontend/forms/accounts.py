@@ -5,6 +5,9 @@ from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm, AuthenticateWebAuthnForm
 from django import forms
 from django.conf import settings
 from django.contrib.auth import authenticate
@@ -69,6 +72,77 @@ class PasswordForm(forms.Form):
         if authenticate(self._request, username=self._request.user.get_username(), password=password) is None:
             raise forms.ValidationError(gettext("This is not your password."))
         return password
+
+
+class CodeForm(forms.Form):
+    """A code of somebody's app, or one of their recovery codes. Counted like a password."""
+
+    code = forms.CharField(
+        label=_("Code"),
+        max_length=20,
+        widget=forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric", "autofocus": True}),
+        help_text=_("The six digits that your app shows now, or a recovery code."),
+    )
+
+    def __init__(self, request: HttpRequest, user: User, data: Any = None) -> None:
+        super().__init__(data)
+        self._request, self._user = request, user
+
+    def clean_code(self) -> str:
+        """By the backends, among them those that count."""
+        code = "".join(self.cleaned_data["code"].split())
+        name = self._user.get_username()
+        if authenticate(self._request, username=name, second_factor_token=code) is None:
+            raise forms.ValidationError(gettext("This code is wrong, or has been used before."))
+        return code
+
+
+class AppForm(ActivateTOTPForm):
+    """The first code of a new app, in our words."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["code"]
+        field.label, field.max_length = _("Code"), 10
+        field.help_text = _("The six digits that the app shows now.")
+        field.widget = forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric"})
+
+
+UNREADABLE = (LookupError, TypeError, ValueError, AttributeError)
+
+
+def _no_passkey() -> forms.ValidationError:
+    return forms.ValidationError(gettext("The browser did not give a passkey. Please try again."))
+
+
+class UsedPasskeyForm(AuthenticateWebAuthnForm):
+    """A passkey that is used. What is none at all is refused like a wrong one."""
+
+    def clean_credential(self) -> Authenticator:
+        """The row of the passkey."""
+        try:
+            return super().clean_credential()
+        except UNREADABLE:
+            raise _no_passkey() from None
+
+
+class PasskeyForm(AddWebAuthnForm):
+    """A new passkey and its name, in our words."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        name = self.fields["name"]
+        name.label, name.max_length, name.initial = _("Name"), 60, ""
+        name.help_text = _("To tell it from others, such as “Laptop” or “Blue key”.")
+        self.initial["name"] = gettext("Passkey")
+
+    def clean(self) -> dict[str, Any]:
+        """Checked by allauth, which knows less of what is no passkey at all."""
+        try:
+            values: dict[str, Any] = super().clean()
+        except UNREADABLE:
+            raise _no_passkey() from None
+        return values
 
 
 class ProfileForm(forms.Form):

@@ -75,11 +75,11 @@ def test_sign_in_is_throttled_by_address_whatever_the_name(cast: Cast, settings:
     refused = sign_in("ann", PASSWORD, ONE_CUSTOMER[0])
     assert (refused.status_code, refused["Retry-After"]) == (429, "900")
     assert sign_in("ann", PASSWORD, ELSEWHERE).status_code == 302
-    # Django's admin is a door like the other
+    # Django's admin is no door of its own
     admin = Client(REMOTE_ADDR=ONE_CUSTOMER[1]).post(
         "/admin/login/", {"username": "root", "password": PASSWORD}
     )
-    assert admin.status_code == 429
+    assert admin.url.startswith("/sign-in/?next=")
 
 
 def test_sign_in_is_throttled_by_address_on_a_socket_for_ipv6_and_ipv4(cast: Cast, settings: Any) -> None:
@@ -90,10 +90,9 @@ def test_sign_in_is_throttled_by_address_on_a_socket_for_ipv6_and_ipv4(cast: Cas
     assert sign_in("ann", PASSWORD, "::ffff:198.51.100.7").status_code == 302
 
 
-@pytest.mark.parametrize("door", ["/sign-in/", "/admin/login/"])
-def test_sign_in_with_a_very_long_name_is_a_wrong_one(cast: Cast, door: str) -> None:
+def test_sign_in_with_a_very_long_name_is_a_wrong_one(cast: Cast) -> None:
     for _again in range(2):
-        answer = Client().post(door, {"username": "a" * 5000, "password": "wrong"})
+        answer = Client().post("/sign-in/", {"username": "a" * 5000, "password": "wrong"})
         assert answer.status_code == 200
 
 

@@ -12,7 +12,7 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from annotation.models import Assignment, AuditEvent, Membership, User
 from annotation.policies import OPERATOR
-from annotation.services import accounts, projects
+from annotation.services import accounts, projects, second_factor
 from tests import people
 from tests.organisation.conftest import way_back
 
@@ -232,6 +232,35 @@ def test_closed_account_stays_closed(cast, providers, organisation, arrive, text
     assert answer.status_code == 403 and "is closed" in text(answer) and whose(browser) is None
 
 
+def test_second_factor_of_this_site_is_asked_for_too_and_no_token_waits_in_the_session(
+    cast, providers, organisation, arrive
+):
+    organisation()
+    providers.knows(maya=in_groups("labellers"))
+    arrive()
+    maya = User.objects.get(username="maya.santos")
+    second_factor.turn_on_app(actor=maya, secret="JBSWY3DPEHPK3PXP")
+    browser = Client()
+    answer = arrive(browser=browser, begin="/sign-in/organisation/?next=/profile/")
+    assert answer["Location"] == "/sign-in/second-factor/" and whose(browser) is None
+    waiting = str(dict(browser.session))
+    assert "account_login" in waiting and "token" not in waiting and "eyJ" not in waiting
+    code = second_factor.factors(maya).codes[0]
+    assert browser.post("/sign-in/second-factor/", {"code": code})["Location"] == "/profile/"
+    assert whose(browser) == maya
+
+
+def test_admins_who_come_through_the_organisation_are_its_concern(
+    cast, providers, organisation, arrive, settings
+):
+    settings.SECOND_FACTOR_ADMINS = True
+    organisation()
+    providers.knows(maya=in_groups("it"))
+    browser = Client()
+    arrive(browser=browser)
+    assert browser.get("/").status_code == 200
+
+
 def test_request_asks_for_a_code_with_pkce_state_and_nonce(cast, providers, organisation):
     organisation()
     asked = parse_qs(urlsplit(Client().get("/sign-in/organisation/")["Location"]).query)
@@ -364,16 +393,21 @@ def test_site_without_an_organisation_has_neither_button_nor_addresses(cast, bro
     assert browse("ann").post("/profile/organisation/unlink/").status_code == 404
 
 
-@pytest.mark.parametrize("door", ["/sign-in/", "/admin/login/"])
-def test_passwords_are_closed_but_for_named_accounts(cast, organisation, door, text):
+def test_passwords_are_closed_but_for_named_accounts(cast, organisation, text):
     organisation(only=True, local_accounts=frozenset({"root"}))
     browser = Client()
-    browser.post(door, {"username": "ann", "password": people.PASSWORD})
+    browser.post("/sign-in/", {"username": "ann", "password": people.PASSWORD})
     assert whose(browser) is None
-    browser.post(door, {"username": "Root", "password": people.PASSWORD})
+    browser.post("/sign-in/", {"username": "Root", "password": people.PASSWORD})
     assert whose(browser) is None
-    browser.post(door, {"username": "root", "password": people.PASSWORD})
+    browser.post("/sign-in/", {"username": "root", "password": people.PASSWORD})
     assert whose(browser) == cast.root
+
+
+def test_who_is_signed_in_confirms_by_password_even_where_those_are_closed(cast, organisation, browse):
+    organisation(only=True)
+    answer = browse("ann").post("/profile/second-factor/confirm/", {"password": people.PASSWORD})
+    assert answer.status_code == 302
 
 
 def test_invitation_asks_for_no_password_where_those_are_closed(cast, organisation, text):

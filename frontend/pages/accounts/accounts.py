@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from allauth.account.utils import perform_login
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, views
@@ -82,8 +83,10 @@ class SignIn(views.LoginView):
         return super().get_context_data(organisation=settings.ORGANISATION, **kwargs)
 
     def form_valid(self, form: object) -> HttpResponse:
-        """Bring the person's own theme and language along."""
-        return remember_choices(super().form_valid(form), self.request.user)  # type: ignore[arg-type]
+        """Sign in, or ask for the second factor first; bring the person's own theme and language along."""
+        assert isinstance(form, SignInForm)
+        answer = perform_login(self.request, form.get_user(), redirect_url=self.get_success_url())
+        return remember_choices(answer, self.request.user)
 
 
 class PasswordChange(views.PasswordChangeView):

@@ -16,6 +16,10 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 class AccountAdapter(DefaultAccountAdapter):
     """Accounts come by services, and their sessions are the site's."""
 
+    def get_login_stages(self) -> list[str]:
+        """The second factor, and nothing that asks for addresses."""
+        return ["frontend.pages.second_factor.stage.SecondFactorStage"]
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Nobody makes an account by a form of allauth."""
         return False

@@ -64,6 +64,8 @@ class OrganisationAdapter(DefaultSocialAccountAdapter):
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
             self._link(request, sociallogin)
         user = services.sign_in(identity=person, organisation=provider.organisation())
+        # who is asked for a second factor waits in the session, where no token is to stand
+        sociallogin.token = None
         sociallogin.user = user
         sociallogin.account = SocialAccount.objects.get(provider=services.PROVIDER, uid=person.uid)
 
