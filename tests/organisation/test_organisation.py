@@ -12,7 +12,8 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from annotation.models import Assignment, AuditEvent, Membership, User
 from annotation.policies import OPERATOR
-from annotation.services import accounts, projects, second_factor
+from annotation.services import accounts, projects
+from annotation.services.sign_in import second_factor
 from tests import people
 from tests.organisation.conftest import way_back
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from annotation.management.base import OperatorCommand
 from annotation.models import User
 from annotation.policies import OPERATOR
-from annotation.services import second_factor
+from annotation.services.sign_in import second_factor
 
 
 class Command(OperatorCommand):

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.i18n import translatable
 from annotation.language import translated
-from annotation.services import organisation as services
+from annotation.services.sign_in import organisation as services
 from frontend.forms.accounts import PasswordForm
 from frontend.pages.accounts.accounts import remember_choices, safe_next
 from frontend.pages.organisation import provider

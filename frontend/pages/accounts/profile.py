@@ -19,7 +19,8 @@ from annotation.core import keymap
 from annotation.core.errors import Invalid
 from annotation.language import translated
 from annotation.models import ApiToken, User
-from annotation.services import accounts, organisation
+from annotation.services import accounts
+from annotation.services.sign_in import organisation
 from frontend.forms import add_errors
 from frontend.forms.accounts import SCOPES, ProfileForm, TokenForm
 from frontend.pages.accounts.accounts import remember_language, remember_theme

@@ -27,7 +27,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.core.errors import Conflict
 from annotation.language import translated
 from annotation.models import User
-from annotation.services import second_factor as services
+from annotation.services.sign_in import second_factor as services
 from frontend.forms.accounts import AppForm, CodeForm, PasskeyForm, PasswordForm, UsedPasskeyForm
 from frontend.pages.accounts.accounts import remember_choices, safe_next
 from frontend.pages.second_factor.stage import DUE, SecondFactorStage

@@ -20,7 +20,7 @@ from annotation.core.errors import Invalid, TristepError
 from annotation.core.i18n import translatable
 from annotation.language import translated
 from annotation.models import User
-from annotation.services import organisation as services
+from annotation.services.sign_in import organisation as services
 from frontend.pages.organisation import provider
 from frontend.pages.organisation.transport import session
 from frontend.pages.shared.errors import page, status_of

@@ -22,7 +22,7 @@ from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.organisation.identity import Identity, Refused, identity, verified_claims
 from annotation.core.organisation.rules import Organisation
-from annotation.services.organisation import PROVIDER
+from annotation.services.sign_in.organisation import PROVIDER
 from frontend.pages.organisation.transport import session
 
 KEPT_SECONDS = 300

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from annotation.models import User
-from annotation.services import second_factor
+from annotation.services.sign_in import second_factor
 from frontend.pages.second_factor.stage import DUE, through_organisation
 
 

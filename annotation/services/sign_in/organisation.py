@@ -15,7 +15,7 @@ from annotation.core.vocabulary import Role
 from annotation.models import Membership, Project, User
 from annotation.policies import OPERATOR, ROLE_FIELDS, Actor, require
 
-from . import accounts, audit, claim_expiry, projects
+from .. import accounts, audit, claim_expiry, projects
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from annotation.core.i18n import translatable
 from annotation.models import Membership, User
 from annotation.policies import Actor, require
 
-from . import audit, claim_expiry
+from .. import audit, claim_expiry
 
 MAX_PASSKEYS = 10
 NAME_LENGTH = 60
