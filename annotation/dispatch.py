@@ -5,6 +5,7 @@ import logging
 from typing import Any
 
 from celery import current_app
+from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
@@ -19,6 +20,8 @@ def send(name: str, *args: Any) -> None:
 
 
 def _send(name: str, args: tuple[Any, ...]) -> None:
+    if settings.PUBLIC_DEMO:
+        return  # nobody works there, and visitors would fill the queue
     try:
         current_app.send_task(PREFIX + name, args=args, retry=False, ignore_result=True)
     except (OperationalError, ConnectionError, OSError) as error:

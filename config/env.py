@@ -35,6 +35,43 @@ SQLITE_PRAGMAS = (
 )
 
 
+# All that a public demo takes from the environment: nothing of it leads to another server.
+PUBLIC_DEMO = frozenset(
+    f"TRISTEP_{name}"
+    for name in (
+        *(
+            "ACCESS_LOG",
+            "ALLOWED_HOSTS",
+            "BODY_SECONDS",
+            "DATA_DIR",
+            "HEAD_SECONDS",
+            "HSTS_PRELOAD",
+            "HSTS_SECONDS",
+        ),
+        *(
+            "HTTPS",
+            "LOG_LEVEL",
+            "MAX_BODY_BYTES",
+            "MIN_FREE_BYTES",
+            "OLD_SECRET_KEYS",
+            "PROXY_HOPS",
+            "PUBLIC_ADDRESS",
+        ),
+        *("PUBLIC_DEMO", "SECRET_KEY", "SECRET_KEY_FILE", "STATIC_DIR", "THROTTLE_ANON", "THROTTLE_COSTLY"),
+        *("THROTTLE_CROWD", "THROTTLE_PUBLIC", "THROTTLE_PUBLIC_FILES", "THROTTLE_USER", "TIME_ZONE"),
+        *("TRUSTED_ORIGINS", "WEB_PROCESSES", "WEB_THREADS"),
+    )
+)
+
+
+def of_public_demo(variables: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a public demo: without databases, keys and addresses of other servers."""
+    ours = ("TRISTEP_", "DATABASE_URL", "REDIS_URL")
+    return {
+        name: value for name, value in variables.items() if name in PUBLIC_DEMO or not name.startswith(ours)
+    }
+
+
 class BadEnvironment(ValueError):
     """A variable of the environment holds something that cannot be used."""
 

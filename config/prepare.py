@@ -26,12 +26,13 @@ def say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
 
 
-def prepare(*, known_passwords: bool, demo: bool = True) -> list[dict[str, str]]:
+def prepare(*, known_passwords: bool, demo: bool = True, fit: bool = False) -> list[dict[str, str]]:
     """Bring the database and the static files up to date; return the new accounts. Without `demo` an empty
-    database stays without a project."""
+    database stays without a project; `fit` does for its releases what a worker would do."""
     from django.core.management import call_command
 
-    from annotation.models import Project
+    from annotation.models import Project, Release
+    from annotation.services import evaluate
 
     say("Bringing the database up to date")
     call_command("check", tags=["database"], databases=["default"], stdout=io.StringIO())
@@ -51,6 +52,8 @@ def prepare(*, known_passwords: bool, demo: bool = True) -> list[dict[str, str]]
         call_command(command, json=True, stdout=answer, **options)
         report: dict[str, Any] = json.loads(answer.getvalue() or "{}")
         accounts += report.get("accounts", [])
+    for release in Release.objects.all() if fit else ():
+        evaluate.fit_release(release_id=release.pk)
     return accounts
 
 
@@ -58,11 +61,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m config.prepare", description=__doc__)
     parser.add_argument("--known-passwords", action="store_true", help="well-known passwords for the demo")
     parser.add_argument("--no-demo", action="store_true", help="leave an empty database empty")
+    parser.add_argument("--fit", action="store_true", help="do what a worker would do with the releases")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
     try:
         django.setup()
-        accounts = prepare(known_passwords=options.known_passwords, demo=not options.no_demo)
+        accounts = prepare(known_passwords=options.known_passwords, demo=not options.no_demo, fit=options.fit)
     except BadEnvironment as error:
         say(str(error))
         return 1

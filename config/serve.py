@@ -17,6 +17,7 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -30,7 +31,7 @@ from types import FrameType
 
 from config.broker import Broker, BrokerMissing
 from config.children import die_with_parent, spawn, stop
-from config.env import MIN_FREE_BYTES, BadEnvironment, Env
+from config.env import MIN_FREE_BYTES, BadEnvironment, Env, of_public_demo
 from config.probe import DIRECT
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,6 +84,7 @@ class Server:
     host: str
     port: int
     demo: bool = True
+    public_demo: bool = False
     children: list[Child] = field(default_factory=list)
     broker: Broker | None = None
     broker_starts: list[float] = field(default_factory=list)
@@ -167,7 +169,7 @@ def only_one(data: Path, url: str) -> Iterator[None]:
 
 
 def prepare(
-    environment: Mapping[str, str], *, known_passwords: bool, demo: bool = True
+    environment: Mapping[str, str], *, known_passwords: bool, demo: bool = True, fit: bool = False
 ) -> list[dict[str, str]]:
     """Run `config.prepare`; return the accounts it made."""
     command = [sys.executable, "-m", "config.prepare"]
@@ -175,6 +177,8 @@ def prepare(
         command.append("--known-passwords")
     if not demo:
         command.append("--no-demo")
+    if fit:
+        command.append("--fit")
     # in a session of its own: a Ctrl-C must not tear a migration apart
     done = subprocess.run(
         command, env=dict(environment), cwd=ROOT, stdout=subprocess.PIPE, check=False, start_new_session=True
@@ -196,9 +200,25 @@ def start(server: Server, environment: Mapping[str, str]) -> None:
         ("web server", ["gunicorn", "--config", "python:config.gunicorn", "--bind", server.bind], WEB_GRACE),
         ("worker", ["celery", "-A", "config", "worker", *WORKER_FLAGS], WORKER_GRACE),
     ]
-    for name, command, grace in parts:
+    # nothing that visitors of a public demo may do needs a worker
+    for name, command, grace in parts[: 1 if server.public_demo else None]:
         log = logs / f"{name.split()[0]}.log"
         server.children.append(Child(name, ["-m", *command], environment, log, grace))
+
+
+def clear_public_demo(data: Path) -> None:
+    """Throw away the database and the visits of the run before."""
+    for path in data.glob("db.sqlite3*"):
+        path.unlink()
+    shutil.rmtree(data / "visits", ignore_errors=True)
+
+
+def seal(database: Path) -> None:
+    """Make a database one file that can be copied, and is not written to any more."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode=DELETE")
+    database.chmod(0o400)
 
 
 def dead(server: Server) -> str | None:
@@ -298,11 +318,18 @@ def serve(server: Server, environment: dict[str, str], stop_event: threading.Eve
     """Run until somebody asks to stop; CannotServe when a part dies."""
     untold: list[dict[str, str]] = []
     try:
-        if not Env(environment).text("REDIS_URL"):
+        if server.public_demo:
+            clear_public_demo(server.data)
+        elif not Env(environment).text("REDIS_URL"):
             server.broker = Broker(server.data / "broker")
             environment["REDIS_URL"] = server.broker.url
         private = is_private(server.host, environment)
-        untold = prepare(environment, known_passwords=private, demo=server.demo)
+        untold = prepare(environment, known_passwords=private, demo=server.demo, fit=server.public_demo)
+        if server.public_demo:
+            # one enters by a click: nobody has a password
+            untold = []
+            seal(server.data / "db.sqlite3")
+            environment["TRISTEP_PUBLIC_DEMO"] = "1"
         if stop_event.is_set():
             return
         print("Starting the web server and the worker", flush=True)
@@ -334,6 +361,11 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m config.s
         "--data", type=Path, metavar="DIR", help=f"where data are kept (default: {default_data()})"
     )
     parser.add_argument("--no-demo", action="store_true", help="no demo project in an empty database")
+    parser.add_argument(
+        "--demo-only",
+        action="store_true",
+        help="a public demo: everybody may look and try, in a copy of the demo project, and nothing is kept",
+    )
     options = parser.parse_args(arguments)
 
     os.umask(0o077)
@@ -349,9 +381,22 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m config.s
 
     try:
         data = options.data.expanduser().resolve() if options.data else default_data()
+        public_demo = options.demo_only or Env().flag("TRISTEP_PUBLIC_DEMO")
+        if public_demo and options.no_demo:
+            raise CannotServe("A public demo has the demo project: leave out --no-demo.")
+        # beside other data, which it neither shows nor touches
+        data = data / "public-demo" if public_demo else data
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        server = Server(data=data, host=options.host, port=options.port, demo=not options.no_demo)
-        environment = os.environ | {"TRISTEP_DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"}
+        server = Server(
+            data=data,
+            host=options.host,
+            port=options.port,
+            demo=not options.no_demo,
+            public_demo=public_demo,
+        )
+        environment = of_public_demo(os.environ) if public_demo else dict(os.environ)
+        environment.pop("TRISTEP_PUBLIC_DEMO", None)
+        environment |= {"TRISTEP_DATA_DIR": str(data), "PYTHONUNBUFFERED": "1"}
         environment.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
         if not Env(environment).text("TRISTEP_ALLOWED_HOSTS"):
             environment["TRISTEP_ALLOWED_HOSTS"] = allowed_hosts(options.host)
@@ -361,7 +406,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m config.s
     except (CannotServe, BadEnvironment, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    print("Stopped; your data are kept.", flush=True)
+    print("Stopped." if public_demo else "Stopped; your data are kept.", flush=True)
     return 0
 
 

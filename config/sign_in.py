@@ -127,7 +127,7 @@ def tried_name(request: HttpRequest | None, credentials: Mapping[str, Any] | Non
     return name if name is None else str(name)[:NAME_NOTED]
 
 
-def _where(request: HttpRequest | None) -> str:
+def origin_of(request: HttpRequest | None) -> str:
     """The origin of a request, by which failures are counted: an address, of IPv6 the network that one
     customer has."""
     address = client_ip(request) if request is not None else ""
@@ -145,7 +145,7 @@ def _where(request: HttpRequest | None) -> str:
 def _counters(request: HttpRequest | None) -> tuple[tuple[str, int, int], ...]:
     """(key, limit, seconds) of each counter that a failure moves."""
     return (
-        (f"sign-in:{_where(request)}", settings.SIGN_IN_FAILURES_ADDRESS, WINDOW_SECONDS),
+        (f"sign-in:{origin_of(request)}", settings.SIGN_IN_FAILURES_ADDRESS, WINDOW_SECONDS),
         ("sign-in", settings.SIGN_IN_FAILURES_TOTAL, IN_ALL_SECONDS),
     )
 

@@ -56,3 +56,8 @@ def notices(request: HttpRequest) -> dict[str, Any]:
     if not isinstance(user, User):
         user = User.objects.filter(pk=user.pk).first() if user is not None and user.is_authenticated else None
     return {"unread_notices": cache(lambda: unread(user)) if user is not None else 0}
+
+
+def public_demo(_request: HttpRequest) -> dict[str, Any]:
+    """`public_demo`: whether this is one, which every page says."""
+    return {"public_demo": settings.PUBLIC_DEMO}

@@ -3,6 +3,7 @@
 The variables are listed in docs/operations.md.
 """
 
+import os
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote
@@ -11,7 +12,8 @@ from annotation.core.trajectories import limits
 from config import csp, languages, logs, organisation
 from config import env as reading
 
-env = reading.Env()
+PUBLIC_DEMO = reading.Env().flag("TRISTEP_PUBLIC_DEMO")
+env = reading.Env(reading.of_public_demo(os.environ) if PUBLIC_DEMO else None)
 
 TRISTEP_VERSION = "0.1.0"
 
@@ -119,6 +121,7 @@ TEMPLATES = [
                 "frontend.context.theme",
                 "frontend.context.languages",
                 "frontend.context.notices",
+                "frontend.context.public_demo",
             ],
         },
     },
@@ -354,6 +357,12 @@ SPECTACULAR_SETTINGS = {
     # Enums stay where they are used: four different things of ours have a field called "state".
     "POSTPROCESSING_HOOKS": [],
 }
+
+# ── The public demo (`tristep serve --demo-only`) ──
+if PUBLIC_DEMO:
+    DATABASES["default"] |= {"ENGINE": "config.public_demo", "CONN_MAX_AGE": 0}
+    CACHES["default"]["KEY_FUNCTION"] = "config.public_demo.visits.cache_key"
+    MIDDLEWARE.insert(MIDDLEWARE.index("frontend.middleware.Private"), "config.public_demo.middleware.Visits")
 
 # ── Logs ──────────────────────────────────
 LOGGING = logs.settings(env.level("TRISTEP_LOG_LEVEL"))
