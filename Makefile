@@ -4,7 +4,7 @@
 PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
-# 0: no demo project in an empty database
+# 0: no demo project in an empty database; only: a public demo
 DEMO ?= 1
 # Processes for the tests on SQLite, beside one on PostgreSQL: enough for two cores, and each more costs half a minute of
 # processor time by itself (docs/decisions/0019).
@@ -25,6 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make run [PORT=8000] [HOST=127.0.0.1]   serve Tristep, with the demo project when the database is empty"
 	@echo "make run DEMO=0                         the same without the demo project, to begin with an empty one"
+	@echo "make run DEMO=only                      a public demo: everybody may look and try, and nothing is kept"
 	@echo "make test                               all tests, on SQLite and on PostgreSQL"
 	@echo "make test-connections                   connections with a real MLflow and Phoenix, which it installs"
 	@echo "make coverage                           which lines of the product the tests on SQLite run"
@@ -75,7 +76,8 @@ node_modules/.installed: package.json package-lock.json | $(VENV)/.dev
 
 # ── Use ───────────────────────────────────
 run: install
-	@exec $(BIN)/python -m config.serve --host "$(HOST)" --port "$(PORT)" $(if $(filter 0,$(DEMO)),--no-demo)
+	@exec $(BIN)/python -m config.serve --host "$(HOST)" --port "$(PORT)" $(if $(filter 0,$(DEMO)),--no-demo) \
+		$(if $(filter only,$(DEMO)),--demo-only)
 
 # ── Tests ─────────────────────────────────
 test: install dev test-js node_modules/.installed $(VENV)/.warm-sqlite

@@ -191,6 +191,28 @@ def test_no_other_unsafe_request_is_answered_and_none_changes_what_copies_are_ma
 
 
 @pytest.mark.slow
+def test_every_page_can_be_read_without_a_file_or_a_write_outside_of_the_visit(demo: Demo) -> None:
+    demo.ready()
+    admin, nobody = Visitor(demo, "admin"), Visitor(demo)
+
+    def files() -> dict[str, int]:
+        beside = (path for path in demo.place.rglob("*") if path.is_file())
+        apart = ("visits", "logs", "static")
+        return {str(path): path.stat().st_mtime_ns for path in beside if not {*apart} & {*path.parts}}
+
+    before = demo.digest(), files()
+    statuses = {}
+    for name, path in paths():
+        if not name.startswith("admin:"):
+            answer = admin.get(path)
+            statuses[name] = answer.status_code
+            assert max(answer.status_code, nobody.get(path).status_code) < 500, name
+            assert "in which this is switched off" not in answer.text, name
+    assert (demo.digest(), files()) == before
+    assert sum(status == 200 for status in statuses.values()) > 80
+
+
+@pytest.mark.slow
 def test_no_file_is_kept_and_nothing_beside_the_web_server_runs(demo: Demo) -> None:
     demo.ready()
     admin = Visitor(demo, "admin")
@@ -277,8 +299,9 @@ def test_old_visits_give_way_and_a_full_demo_says_so(begun: Path, monkeypatch: p
     used(third, visits.SPARE_SECONDS + 1)
     late = visits.begin("192.0.2.3")
     assert [visits.known(one.key) for one in (second, third, other, late)] == [second, None, other, late]
+    used(late, visits.IDLE_HOURS * 3600 + 1)
+    assert visits.known(late.key) is None, "it is over, whoever comes"
     used(other, visits.IDLE_HOURS * 3600 + 1)
-    visits.end(late)
     visits.begin("192.0.2.4")
     assert not other.folder.exists() and len(list(begun.iterdir())) == 2
 

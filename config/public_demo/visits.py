@@ -75,7 +75,10 @@ def known(key: str) -> Visit | None:
         return None
     visit = Visit(key)
     with contextlib.suppress(OSError):
-        if time.time() - visit.folder.stat().st_mtime > TOUCHED_SECONDS:
+        idle = time.time() - visit.folder.stat().st_mtime
+        if idle > IDLE_HOURS * 3600:
+            end(visit)
+        elif idle > TOUCHED_SECONDS:
             os.utime(visit.folder)
         return visit if visit.database.exists() else None
     return None
