@@ -95,7 +95,18 @@ KINDS: Final = {
             source_help=_PATTERN,
             filter_help="",
             store=True,
+            at_origin=True,
             scheme=KeyScheme.SIGNED,
+        ),
+        ConnectionKind(
+            name="huggingface",
+            title="Hugging Face Hub",
+            format="",
+            source_label=translatable("Files"),
+            source_help=_PATTERN,
+            filter_help="",
+            store=True,
+            at_origin=True,
         ),
         ConnectionKind(
             name="folder",

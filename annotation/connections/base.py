@@ -46,11 +46,12 @@ class ConnectionKind:
     hint: str = ""
     store: bool = False
     local: bool = False
+    at_origin: bool = False
 
     def server_of(self, address: str) -> str:
-        """The server at an address: of a store whose calls are signed, address without bucket and folder."""
+        """The server at an address: for a store whose bucket or data set is its path, what stands before."""
         parts = urlsplit(address)
-        return f"{parts.scheme}://{parts.netloc}" if self.scheme is KeyScheme.SIGNED else address
+        return f"{parts.scheme}://{parts.netloc}" if self.at_origin else address
 
 
 @dataclass(frozen=True, slots=True)

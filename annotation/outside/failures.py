@@ -66,6 +66,19 @@ def redirected(status: int | None = None) -> Failed:
     )
 
 
+def led_elsewhere(origin: str) -> Failed:
+    """The failure of a reply that leads to a server that the operator does not allow."""
+    return Failed(
+        kind=FailureKind.FORBIDDEN_URL,
+        message=translatable(
+            "The server leads to {address}, which is not among the addresses that the operator allows.",
+            address=origin[:200],
+        ),
+        permanent=True,
+        every_call=True,
+    )
+
+
 def key_refused(key_name: str, status: int) -> Failed:
     """The failure of a reply that refuses the key; `key_name` is its variable, empty for none."""
     if key_name:

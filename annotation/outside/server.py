@@ -17,7 +17,7 @@ from annotation.core.jsonio.jsonlines import BadJson, parse_bytes
 from annotation.core.judging.addresses import normalised
 
 from .credentials import KeyScheme
-from .failures import Failed, FailureKind, OutsideError, failed_with
+from .failures import Failed, FailureKind, OutsideError, failed_with, led_elsewhere
 from .redaction import Redactor
 from .sending import MAX_BYTES, ReceivedReply, send
 from .transport import Deadline, Transport
@@ -49,7 +49,8 @@ class OutsideServer:
 
     `key` goes with every call as its `scheme` wants it, and is taken out of whatever is kept or said; with
     `sign` it is not sent, but calls are signed with it. `networks`: private ones that its name may lead into.
-    Raises Invalid for a key that cannot be one.
+    `others` says whether another server, to which this one leads, is allowed (`elsewhere`). Raises Invalid
+    for a key that cannot be one.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class OutsideServer:
         networks: Sequence[str] = (),
         patience: Patience | None = None,
         sign: Sign | None = None,
+        others: Callable[[str], bool] | None = None,
     ) -> None:
         self.patience = patience or Patience()
         self.redact = Redactor(*scheme.secrets(key))
@@ -77,6 +79,9 @@ class OutsideServer:
             **scheme.header(key, key_name),
         }
         self._sign = sign
+        self._others = others
+        self._networks = networks
+        self._elsewhere: dict[str, OutsideServer] = {}
         self._client = httpx.Client(
             transport=Transport(self._deadline, networks),
             timeout=httpx.Timeout(self.patience.seconds, connect=CONNECT_SECONDS),
@@ -89,8 +94,25 @@ class OutsideServer:
         return f"OutsideServer({self._base_url!r})"
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, those to other servers too."""
         self._client.close()
+        for server in self._elsewhere.values():
+            server.close()
+
+    def absolute(self, path: str) -> str:
+        """The whole address of a path."""
+        return f"{self._base_url}{path}"
+
+    def elsewhere(self, origin: str) -> OutsideServer:
+        """The server at an address without a path, to which this one leads: itself, or another that the
+        operator allows, which gets no key. Raises `OutsideError`."""
+        if normalised(origin) == self._base_url:
+            return self
+        if origin not in self._elsewhere:
+            if self._others is None or not self._others(origin):
+                raise OutsideError(led_elsewhere(origin))
+            self._elsewhere[origin] = OutsideServer(origin, networks=self._networks, patience=self.patience)
+        return self._elsewhere[origin]
 
     def send(
         self,
@@ -143,12 +165,25 @@ class OutsideServer:
         *,
         headers: Mapping[str, str] | None = None,
         max_bytes: int = MAX_BYTES,
+        once: bool = False,
     ) -> ReceivedReply:
         """The whole reply to a call that succeeds, which is repeated as by `ask`. Raises `OutsideError`."""
 
         def attempt() -> Any:
             received = self.send(method, path, content, headers=headers, max_bytes=max_bytes)
             return self._failed(received) or received
+
+        reply: ReceivedReply = self._repeated(attempt, once)
+        return reply
+
+    def look(self, method: str, path: str) -> ReceivedReply:
+        """The reply to a call that succeeds or leads elsewhere, which is for the caller to follow. Raises
+        `OutsideError`."""
+
+        def attempt() -> Any:
+            received = self.send(method, path)
+            leads = received.failure is None and 300 <= (received.status or 0) < 400
+            return received if leads else self._failed(received) or received
 
         reply: ReceivedReply = self._repeated(attempt, once=False)
         return reply

@@ -82,11 +82,13 @@ class StoreForm(ConnectionForm):
             self.fields["kind"].choices = [  # type: ignore[attr-defined]
                 (kind.name, translated(kind.title)) for kind in STORES.values()
             ]
-            self.fields["kind"].help_text = _("S3 is also what GCS, MinIO and R2 speak.")
+            self.fields["kind"].help_text = _(
+                "S3 is also what GCS, MinIO and R2 speak. Of the hub, a data set."
+            )
         self.fields["source"].label = _("Files")
         self.fields["source"].help_text = translated(STORES["s3"].source_help)
         self.fields["key_name"].help_text = _(
-            "TRISTEP_CONNECTION_KEY_… on the server, which holds id:secret; empty for a folder."
+            "TRISTEP_CONNECTION_KEY_… on the server: for S3 it holds id:secret; empty for a folder."
         )
         self.fields["format"].choices = [  # type: ignore[attr-defined]
             ("", _("Detect automatically")),

@@ -102,6 +102,7 @@ def _stated(release: Release, options: ExportOptions) -> dict[str, Any]:
         "format": FORMAT,
         "project": release.project.slug,
         "version": release.version,
+        "number": release.number,
         "release": release.digest,
         "export": options.as_json(),
         "withdrawn": None if withdrawal is None else unescape(withdrawal.reason),

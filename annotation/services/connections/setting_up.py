@@ -25,7 +25,7 @@ from annotation.connections import (
 from annotation.connections.patterns import Pattern
 from annotation.core.errors import Conflict, Invalid, TristepError
 from annotation.core.i18n import translatable
-from annotation.core.judging.addresses import normalised
+from annotation.core.judging.addresses import allowed, normalised
 from annotation.core.kinds import refuse_other
 from annotation.core.releases.exports import export_options
 from annotation.core.vocabulary import UNFINISHED_TRANSFERS as UNFINISHED
@@ -42,6 +42,7 @@ SETTINGS: Final = ("name", "base_url", "key_name", "source", "filter", "subset",
 OF_STORES: Final = ("format", "export_format")
 _FIXED: Final = ("base_url", "source")
 DATA_SET: Final = "huggingface"
+HUB: Final = "huggingface"
 MAX_CONNECTIONS: Final = 50
 
 
@@ -78,6 +79,7 @@ def opened(connection: Connection, patience: Any) -> tuple[Connected | Store, Ex
         networks=rules.networks,
         patience=patience,
         sign=signer(kind, key, name),
+        others=lambda address: allowed(address, rules.addresses),
     )
     closing.callback(server.close)
     opening = open_store if kind.store else open_at
@@ -210,7 +212,10 @@ def _problems_of_store(connection: Connection) -> dict[str, str]:
     except Invalid as error:
         fields["format"] = error.fields.get("format", error.message)
     try:
-        kind.require(export_options({"format": connection.export_format or DATA_SET}).format.needs)
+        wanted = export_options({"format": connection.export_format or DATA_SET}).format
+        kind.require(wanted.needs)
+        if connection.kind == HUB and not wanted.tables:
+            fields["export_format"] = translatable("The hub takes formats that are data sets.")
     except TristepError as error:
         fields["export_format"] = error.message
     return fields
