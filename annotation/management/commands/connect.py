@@ -1,5 +1,6 @@
-"""connect PROJECT NAME --kind mlflow|phoenix|langfuse|langsmith|s3|folder --address URL --source NAME
-[--key VARIABLE] [--filter TEXT] [--format FORMAT] [--export-format FORMAT] [--subset NAME] [--push-notes]"""
+"""connect PROJECT NAME --kind mlflow|phoenix|langfuse|langsmith|s3|huggingface|folder --address URL
+--source NAME [--key VARIABLE] [--filter TEXT] [--format FORMAT] [--export-format FORMAT] [--subset NAME]
+[--push-notes]"""
 
 from argparse import ArgumentParser
 from typing import Any

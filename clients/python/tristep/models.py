@@ -382,7 +382,7 @@ class Connection(TypedDict):
 
     id: int
     name: str
-    kind: Literal["mlflow", "phoenix", "langfuse", "langsmith", "s3", "folder"]
+    kind: Literal["mlflow", "phoenix", "langfuse", "langsmith", "s3", "huggingface", "folder"]
     base_url: str
     key_name: str
     source: str
@@ -1410,7 +1410,7 @@ class NewConnectionRequest(TypedDict):
     export_format: NotRequired[str]
     subset: str
     push_reasons: NotRequired[bool]
-    kind: Literal["mlflow", "phoenix", "langfuse", "langsmith", "s3", "folder"]
+    kind: Literal["mlflow", "phoenix", "langfuse", "langsmith", "s3", "huggingface", "folder"]
 
 
 class NewCorrectionRequest(TypedDict):

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 TOKEN = "hf_canaryHub7Qm2"
 LARGE = 20_000
@@ -166,6 +166,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _resolve(self, name: str, revision: str, path: str) -> None:
         repository = self.hub.repositories.get(name)
         sha = repository.sha(revision) if repository else None
+        if sha and sha != revision:
+            # as the hub does, which keeps what a commit has near
+            return self._say(307, b"", Location=f"/datasets/{name}/resolve/{sha}/{quote(path)}")
         content = repository.commits[sha].get(path) if repository and sha else None
         if content is None:
             return self._say(404, b"", X_Error_Code="EntryNotFound" if sha else "RevisionNotFound")
