@@ -54,13 +54,15 @@ _API: Final = "/api/public"
 _FIELDS: Final = "core,basic,time,io,metadata,model,usage,trace_context"
 _WHOLE: Final = "attributes,tools"
 """Metadata that the importer reads; the rest comes shortened."""
+_OLDEST: Final = "2020-01-01T00:00:00Z"
+"""Servers may be set up to refuse lists of traces without a beginning, or to give those of some days."""
 _TIMES: Final = ("startTime", "endTime", "createdAt", "updatedAt")
 _NAMESPACE: Final = UUID("5f0a7a36-3b0e-4d0c-9c58-6f2f0f4f7d3e")
 _CONFIG: Final = {
     "dataType": "NUMERIC",
     "minValue": -1,
     "maxValue": 1,
-    "description": "Consensus of people in Tristep: -1 incorrect, 0 neutral, 1 correct.",
+    "description": "Consensus of people in Tristep: -1 incorrect, 0 neutral, 1 correct",
 }
 
 
@@ -167,6 +169,7 @@ class Langfuse:
     def _listed(self) -> Iterator[list[str]]:
         paging = Paging()
         query: dict[str, Any] = {"fields": "core", "limit": LISTED, "orderBy": "timestamp.asc", "page": 1}
+        query["fromTimestamp"] = _OLDEST
         if self._place.filter:
             query["filter"] = self._place.filter
         while True:

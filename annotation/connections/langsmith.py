@@ -206,12 +206,12 @@ class LangSmith:
                 self._server.ask("PATCH", path, body=changes)
                 return str(body["id"])
             try:
-                self._server.ask("POST", "/api/v1/feedback", body=body, once=True)
+                self._server.ask("POST", "/api/v1/feedback", body=body)
             except OutsideError as error:
-                if error.failed.status == 409:  # it is there, and no list has it yet
-                    self._server.ask("PATCH", path, body=changes)
-                else:
-                    self._server.ask("POST", "/api/v1/feedback", body=body)
+                if error.failed.status != 409:
+                    raise
+                # it is there, and no list has it yet
+                self._server.ask("PATCH", path, body=changes)
             return str(body["id"])
 
         def same(one: HeldLabel, mark: Mark) -> bool:

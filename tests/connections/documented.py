@@ -194,6 +194,7 @@ class FakeLangfuse:
         """trace.yml: Traces; utils/pagination.yml: MetaResponse."""
         if "filter" in asked and not asked["filter"].startswith("["):
             return 400, {"message": "Invalid JSON in filter parameter"}
+        assert asked["fromTimestamp"] < OLD
         page, size = 1 if self.repeats else int(asked["page"]), min(int(asked["limit"]), 4)
         ids = list(self.observations)
         return 200, {

@@ -214,7 +214,7 @@ def test_scores_have_configurations_that_are_made_once(
 
 
 def test_feedback_that_is_there_and_in_no_list_yet_is_patched(
-    cast: Cast, langsmith: FakeLangSmith, connect: Connect
+    cast: Cast, langsmith: FakeLangSmith, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connection = connect(langsmith)
     langsmith.log(0)
@@ -234,6 +234,7 @@ def test_feedback_that_is_there_and_in_no_list_yet_is_patched(
         return answer(seen)
 
     langsmith.server.answer = behind
+    monkeypatch.setattr("annotation.services.connections.lease.Beat.sleep", lambda self, seconds: None)
     assert transfer(connection, cast.admin, "push").state == "done"
     assert langsmith.labels() == wanted
 
