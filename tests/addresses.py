@@ -30,7 +30,7 @@ def _pages() -> Iterator[Address]:
     yield from (Address(f + name) for name in ("password-reset", "password-change"))
     for name in ("", "s", "-confirm", "-app", "-picture", "-passkey", "-codes"):
         yield Address(f"{f}second-factor{name}")
-    yield Address(f + "second-factor-remove", lambda world: {"pk": 1})
+    yield Address(f + "second-factor-remove", pk("second-factor"))
     # without an organisation, as here, they are not there; tests/organisation asks them with one
     for name in ("begin", "callback", "link", "unlink"):
         yield Address(f"{f}organisation-{name}")

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from allauth.mfa.models import Authenticator
 from django.db.models import Model
 from django.utils import timezone
 
@@ -89,6 +90,7 @@ from annotation.services import (
     training,
 )
 from annotation.services.release.contents import CHANGED
+from annotation.services.sign_in import second_factor
 from tests.canaries import canary
 from tests.ids import Id
 from tests.people import (
@@ -133,6 +135,7 @@ TABLES: dict[str, type[Model]] = {
     "import": ImportFile,
     "freeze": Freeze,
     "token": ApiToken,
+    "second-factor": Authenticator,
     "ann": User,
     **dict.fromkeys(("ann-shared", "ann-dispute", "ben-shared", "ben-theirs", "admin-seen"), Assignment),
     **dict.fromkeys(("cleo-agreed", "cleo-returned", "rita-held", "emil-left"), Assignment),
@@ -263,6 +266,7 @@ def make_world() -> World:
         name = canary("tag", place)
         tags.tag(actor=cast.root, project=cast.project, trajectories=[at[place]], name=name)
     keyed = _keyed(cast)
+    second_factor.turn_on_app(actor=cast.ann, secret="JBSWY3DPEHPK3PXP")
     token, _secret = accounts.issue_token(actor=cast.ann, user=cast.ann, name=canary("token", "ann"))
 
     def given(user: User, place: str) -> Assignment:
@@ -298,6 +302,7 @@ def make_world() -> World:
         "import": failed_import(cast),
         "freeze": failed_freeze(cast),
         "token": token,
+        "second-factor": Authenticator.objects.get(user=cast.ann, type=Authenticator.Type.TOTP),
         "ann": cast.ann,
         "ann-shared": given(cast.ann, "shared"),
         "ann-dispute": given(cast.ann, "dispute"),

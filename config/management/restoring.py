@@ -146,6 +146,24 @@ def _without_foreign_keys() -> Iterator[None]:
         connection.enable_constraint_checking()
 
 
+@contextmanager
+def _times_as_they_were(model: type[Model]) -> Iterator[None]:
+    """Times that a model of allauth would set to the present are stored as they are."""
+    kept = [
+        (field, name)
+        for field in model._meta.local_fields
+        for name in ("auto_now", "auto_now_add")
+        if getattr(field, name, False)
+    ]
+    try:
+        for field, name in kept:
+            setattr(field, name, False)
+        yield
+    finally:
+        for field, name in kept:
+            setattr(field, name, True)
+
+
 def _load(model: type[Model], path: Path, expected: int, *, done: int = 0) -> None:
     """Fill one table, but for its first `done` rows. Raises CommandError for rows that the database or the
     model refuses."""
@@ -164,7 +182,8 @@ def _load(model: type[Model], path: Path, expected: int, *, done: int = 0) -> No
                     yield fresh
 
     def store(batch: list[Model]) -> None:
-        model._default_manager.bulk_create(batch)
+        with _times_as_they_were(model):
+            model._default_manager.bulk_create(batch)
 
     try:
         in_blocks(batches(), store)

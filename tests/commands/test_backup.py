@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allauth.socialaccount.models import SocialAccount
 from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.db.utils import DatabaseError
@@ -17,6 +18,8 @@ from annotation.models import Project, ReleaseLabel, User
 from annotation.policies import OPERATOR
 from annotation.services import audit, batched_writes, release
 from annotation.services.ingest.receive import stored_path
+from annotation.services.sign_in import second_factor
+from annotation.services.sign_in.organisation import PROVIDER
 from config.management import archive, restoring
 from tests.databases import empty_everything
 from tests.people import (
@@ -52,6 +55,8 @@ def contents() -> dict[str, list[dict[str, Any]]]:
 def project() -> None:
     """A project with a resolved dispute, a release and hostile text."""
     cast = make_cast()
+    second_factor.turn_on_app(actor=cast.ann, secret="JBSWY3DPEHPK3PXP")
+    SocialAccount.objects.create(user=cast.ann, provider=PROVIDER, uid="a person of the organisation")
     rows = import_records(cast.project, [make_record(0, answer_text=HOSTILE), make_record(1), make_record(2)])
     make_unanimous(cast)
     make_disputed(cast, 2)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from config import organisation
 from config.env import BadEnvironment, Env, broker, database, email, secret_key
 from tests.servers import ROOT, server_environment
 
@@ -165,3 +166,35 @@ def test_data_folder_may_have_any_name(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.strip() == str(data / "db.sqlite3")
+
+
+OIDC = {
+    "TRISTEP_OIDC_ISSUER": "https://sso.example.org/realms/x",
+    "TRISTEP_OIDC_CLIENT_ID": "tristep",
+    "TRISTEP_OIDC_CLIENT_SECRET": "s3cret",
+}
+
+
+def test_organisation_is_read_whole_or_not_at_all() -> None:
+    assert organisation.read(Env({})) is None
+    found = organisation.read(
+        Env({**OIDC, "TRISTEP_OIDC_ROLES": '{"a": ["x:admin"]}', "TRISTEP_OIDC_LOCAL_ACCOUNTS": "Root"})
+    )
+    assert found is not None and found.roles == {"a": ("x:admin",)}
+    assert found.may_use_password("anybody") and "s3cret" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"TRISTEP_OIDC_CLIENT_ID": ""}, "TRISTEP_OIDC_CLIENT_ID"),
+        ({"TRISTEP_OIDC_CLIENT_SECRET": " "}, "TRISTEP_OIDC_CLIENT_SECRET"),
+        ({"TRISTEP_OIDC_ISSUER": "http://sso.example.org"}, "https://"),
+        ({"TRISTEP_OIDC_ISSUER": "", "TRISTEP_OIDC_ONLY": "1"}, "nobody could sign in"),
+        ({"TRISTEP_OIDC_ROLES": "{"}, "TRISTEP_OIDC_ROLES is not JSON"),
+    ],
+)
+def test_organisation_that_is_half_there_is_named(changed: dict[str, str], named: str) -> None:
+    with pytest.raises(BadEnvironment, match=named) as refused:
+        organisation.read(Env({**OIDC, **changed}))
+    assert "s3cret" not in str(refused.value)

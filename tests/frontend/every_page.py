@@ -52,6 +52,8 @@ PAGES = {
     "people": ("root", "people", 5),
     "notices": ("judith", "notices", 6),
     "profile": ("ann", "profile", 4),
+    "second factors": ("ann", "second-factors", 4),
+    "confirmation": ("ann", "second-factor-confirm", 3),
     "overview for an annotator": ("ann", "project", 13),
     "overview for an adjudicator": ("judith", "project", 6),
     "overview for an admin": ("admin", "project", 21),
@@ -338,7 +340,8 @@ def workshop(cast: people.Cast, many: int) -> None:
 def arguments(page: str, cast: people.Cast) -> tuple[Any, ...]:
     """The parameters in the address of a page."""
     name = PAGES[page][1]
-    if name in ("home", "notices", "projects", "people", "profile"):
+    own = ("profile", "second-factors", "second-factor-confirm")
+    if name in ("home", "notices", "projects", "people", *own):
         return ()
     if name == "correction":
         return (Correction.objects.latest("pk").pk,)

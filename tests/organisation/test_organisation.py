@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import threading
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from allauth.socialaccount.models import SocialAccount, SocialToken
+from django.db import connection
 from django.test import Client
 from rest_framework.throttling import SimpleRateThrottle
 
+from annotation.core.organisation.identity import Identity
+from annotation.core.organisation.rules import Organisation
 from annotation.models import Assignment, AuditEvent, Membership, User
 from annotation.policies import OPERATOR
 from annotation.services import accounts, projects
+from annotation.services.sign_in import organisation as services
 from annotation.services.sign_in import second_factor
 from tests import people
 from tests.organisation.conftest import way_back
@@ -425,3 +431,37 @@ def test_sign_ins_are_counted_by_address(cast, organisation, monkeypatch):
     organisation()
     browser = Client()
     assert [browser.get("/sign-in/organisation/").status_code for _ in range(3)] == [302, 302, 429]
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_first_sign_in_in_two_windows_makes_one_account(cast, monkeypatch):
+    """Both have seen that there is no account, where the database lets two write at once."""
+    rules = Organisation(issuer="i", client_id="c", client_secret="s", name="", anybody=True)
+    person = Identity(issuer="i", subject="1", user_name="maya")
+    both = threading.Barrier(2)
+    newcomer = services._newcomer
+
+    def together(*args: object) -> User:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait(1 if connection.vendor == "postgresql" else 0.01)
+        return newcomer(*args)
+
+    monkeypatch.setattr(services, "_newcomer", together)
+    found: list[User] = []
+
+    def sign_in() -> None:
+        try:
+            found.append(services.sign_in(identity=person, organisation=rules))
+        finally:
+            connection.close()
+
+    windows = [threading.Thread(target=sign_in) for _ in range(2)]
+    for window in windows:
+        window.start()
+    for window in windows:
+        window.join(60)
+    assert len({user.pk for user in found}) == 1 and len(found) == 2
+    assert (
+        SocialAccount.objects.count() == 1 and User.objects.filter(username__startswith="maya").count() == 1
+    )

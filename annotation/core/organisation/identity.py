@@ -124,7 +124,8 @@ def identity(claims: Mapping[str, Any], more: Mapping[str, Any], *, groups_claim
             ),
             code="groups_left_out",
         )
-    verified = said.get("email_verified") in (True, "true")
+    stated = said.get("email_verified")
+    verified = stated is True or stated == "true"
     return Identity(
         issuer=claims["iss"],
         subject=subject,
