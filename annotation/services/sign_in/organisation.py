@@ -7,7 +7,7 @@ import logging
 from allauth.socialaccount.models import SocialAccount
 from django.db import IntegrityError, transaction
 
-from annotation.core.errors import Conflict, Denied
+from annotation.core.errors import Conflict, Denied, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.organisation.identity import Identity
 from annotation.core.organisation.rules import Grants, Organisation
@@ -29,8 +29,10 @@ def sign_in(*, identity: Identity, organisation: Organisation) -> User:
     address an account has that nobody has proved to be theirs."""
     try:
         return _sign_in(identity, organisation)
-    except IntegrityError:
-        # somebody signed in for the first time in two windows at once, and the other came first
+    except (IntegrityError, Invalid) as error:
+        if isinstance(error, Invalid) and "username" not in error.fields:
+            raise
+        # in another window somebody, perhaps the same person, came for the first time, and was quicker
         return _sign_in(identity, organisation)
 
 
