@@ -182,7 +182,7 @@ client: dev
 
 OUT = dist
 wheel: dev
-	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/uv build --wheel --no-build-isolation --quiet --out-dir "$(OUT)" .
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/uv build --wheel --no-build-isolation --out-dir "$(OUT)" .
 
 settings: dev
 	@$(BIN)/python -m tests.judge_settings
@@ -215,6 +215,6 @@ audit: dev
 	@$(BIN)/python -m tests.audit
 
 clean:
-	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "Your data in var/ were left alone."

@@ -332,7 +332,7 @@ def serve(server: Server, environment: dict[str, str], stop_event: threading.Eve
             environment["TRISTEP_PUBLIC_DEMO"] = "1"
         if stop_event.is_set():
             return
-        print("Starting the web server and the worker", flush=True)
+        print(f"Starting the web server{'' if server.public_demo else ' and the worker'}", flush=True)
         start(server, environment)
         wait_until_ready(server, stop_event)
         if not stop_event.is_set():
