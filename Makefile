@@ -27,7 +27,7 @@ help:
 	@echo "make run DEMO=0                         the same without the demo project, to begin with an empty one"
 	@echo "make run DEMO=only                      a public demo: everybody may look and try, and nothing is kept"
 	@echo "make test                               all tests, on SQLite and on PostgreSQL"
-	@echo "make test-connections                   connections with a real MLflow and Phoenix, which it installs"
+	@echo "make test-connections                   connections with a real MLflow, Phoenix and moto, which it installs"
 	@echo "make coverage                           which lines of the product the tests on SQLite run"
 	@echo "make check                              formatting, types, the walls of the house, settings, schema"
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
@@ -90,7 +90,7 @@ test: install dev test-js node_modules/.installed $(VENV)/.warm-sqlite
 
 # with the real MLflow and Phoenix in an environment of their own each, which takes minutes to install
 REAL_SERVERS := var/real-servers
-real-servers: dev $(REAL_SERVERS)/.mlflow-3.17.2 $(REAL_SERVERS)/.arize-phoenix-20.26.1
+real-servers: dev $(REAL_SERVERS)/.mlflow-3.17.2 $(REAL_SERVERS)/.arize-phoenix-20.26.1 $(REAL_SERVERS)/.moto-5.2.5
 	@:
 
 test-connections: real-servers
@@ -99,6 +99,11 @@ test-connections: real-servers
 $(REAL_SERVERS)/.mlflow-%: $(VENV)/.uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(REAL_SERVERS)/mlflow
 	@VIRTUAL_ENV="$(CURDIR)/$(REAL_SERVERS)/mlflow" $(BIN)/uv pip install --quiet "mlflow==$*"
+	@touch $@
+
+$(REAL_SERVERS)/.moto-%: $(VENV)/.uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(REAL_SERVERS)/moto
+	@VIRTUAL_ENV="$(CURDIR)/$(REAL_SERVERS)/moto" $(BIN)/uv pip install --quiet "moto[server]==$*"
 	@touch $@
 
 $(REAL_SERVERS)/.arize-phoenix-%: $(VENV)/.uv
