@@ -11,10 +11,12 @@ from typing import Any, Protocol
 
 import pytest
 
-from annotation.models import Connection, Transfer
+from annotation.models import Connection, Release, Trajectory, Transfer
 from annotation.services import connections, ingest
+from tests import people
 from tests.connections.real import REAL, free_port, running
 from tests.people import OPERATOR, Cast
+from tests.services.publishing import freeze
 
 collect_ignore = [] if REAL else ["test_moto.py"]
 ID, SECRET = "AKTRISTEPTEST", "canary-store-4Zp0-qY/aa+b"
@@ -150,3 +152,20 @@ def transfer(connection: Connection, direction: str, actor: Any = OPERATOR, **mo
         for pk in file.get("imports", ()):
             ingest.run_import(source_id=pk)
     return row
+
+
+@pytest.fixture
+def frozen(cast: Cast) -> Release:
+    """A release of two trajectories."""
+    people.import_records(cast.project, 2)
+    people.make_unanimous(cast, 2)
+    return freeze(cast.project)
+
+
+def records(first: int, last: int, **changes: Any) -> bytes:
+    return people.jsonl(people.make_record(number, **changes) for number in range(first, last))
+
+
+def live(subset: str = "runs") -> list[str]:
+    rows = Trajectory.objects.filter(live=True, subset__name=subset)
+    return sorted(rows.values_list("record_id", flat=True))

@@ -21,8 +21,7 @@ from tests.outside.strange_server import strange_server
 from tests.people import Cast
 from tests.services.publishing import freeze
 
-from .conftest import KEY, SECRET, transfer
-from .test_pull import records
+from .conftest import KEY, SECRET, records, transfer
 
 Connect = Callable[..., Connection]
 

@@ -19,12 +19,9 @@ from tests import people
 from tests.people import Cast
 from tests.services.publishing import freeze
 
-from .conftest import transfer
+from .conftest import live, records, transfer
 from .fake_hub import LARGE, TOKEN, FakeHub, fake_hub
-from .test_pull import live, records
-from .test_push import frozen
 
-__all__ = ["frozen"]
 NAME = "our-lab/steps"
 RECEIPT = "tristep-release.json"
 

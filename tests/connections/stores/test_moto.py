@@ -14,8 +14,7 @@ from tests.connections.real import REAL, free_port, running
 from tests.people import Cast
 from tests.services.publishing import freeze
 
-from .conftest import S3Side, transfer
-from .test_pull import live, records
+from .conftest import S3Side, live, records, transfer
 
 # Run in moto's own environment. The calls of a new server that are let through unsigned are just these.
 SET_UP = """

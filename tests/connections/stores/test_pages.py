@@ -17,7 +17,7 @@ from tests.callers import Caller
 from tests.people import Cast
 from tests.services.publishing import freeze
 
-from .test_pull import live, records
+from .conftest import live, records
 
 
 def test_admin_connects_a_folder_pulls_and_pushes_a_release(

@@ -10,23 +10,14 @@ from typing import Any
 
 import pytest
 
-from annotation.models import Connection, ImportFile, PulledFile, Trajectory, Transfer
+from annotation.models import Connection, ImportFile, PulledFile, Transfer
 from annotation.services import connections, ingest
 from tests import people
 from tests.people import Cast
 
-from .conftest import transfer
+from .conftest import live, records, transfer
 
 Connect = Callable[..., Connection]
-
-
-def records(first: int, last: int, **changes: Any) -> bytes:
-    return people.jsonl(people.make_record(number, **changes) for number in range(first, last))
-
-
-def live(subset: str = "runs") -> list[str]:
-    rows = Trajectory.objects.filter(live=True, subset__name=subset)
-    return sorted(rows.values_list("record_id", flat=True))
 
 
 @pytest.mark.postgres

@@ -29,14 +29,6 @@ Connect = Callable[..., Connection]
 FIRST = "tristep-releases/bench/1.0/"
 
 
-@pytest.fixture
-def frozen(cast: Cast) -> Release:
-    """A release of two trajectories."""
-    people.import_records(cast.project, 2)
-    people.make_unanimous(cast, 2)
-    return freeze(cast.project)
-
-
 @pytest.mark.postgres
 def test_release_lies_there_whole_and_a_second_push_changes_nothing(
     cast: Cast, frozen: Release, store: Any, connect: Connect, tmp_path: Path
