@@ -68,7 +68,7 @@ NAMES = re.compile(
     r"|S3|GCS|MinIO|R2|id:secret)"
     r"|\b(?:[Aa]dmin|[Aa]nn|[Bb]en|[Cc]leo|[Jj]udith|[Oo]scar|[Rr]oot|[Gg]uest\d?)\b"
     r"|participant-[0-9a-f]+|Prolific|(?:Standard )?Webhooks?|\bhttps?\b|\btraining\b"
-    r"|\bJSON\b|public:secret|has\(tags, \"prod\"\)"
+    r"|\bHub\b|tristep-releases/project/version|\bJSON\b|public:secret|has\(tags, \"prod\"\)"
     r"|\bspan\b|\bruns\b|\bdemo\b|\bHouse\b|tags\.stage = 'test'"
     r"|Project \w+|bench|other\d|sample-\d|Question \d|Version \d|Truth \d|tiny|search|target|total_index"
 )
