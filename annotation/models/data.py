@@ -225,6 +225,12 @@ class Trajectory(models.Model):
                 fields=("project", "state", "position"), name="trajectory_by_state", condition=Q(live=True)
             ),
             models.Index(fields=("subset", "position"), name="trajectory_by_subset", condition=Q(live=True)),
+            # all that is counted of them by state, without the rows themselves
+            models.Index(
+                fields=("project", "subset", "state", "free_slots", "step_count"),
+                name="trajectory_counted",
+                condition=Q(live=True),
+            ),
             models.Index(
                 fields=("project", "id"),
                 name="trajectory_unconsidered",

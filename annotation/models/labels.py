@@ -130,6 +130,9 @@ class Assignment(models.Model):
         )
         indexes = (
             models.Index(fields=("annotator", "project", "state", "-claimed_at"), name="assignment_mine"),
+            # Without it SQLite looks for a person’s assignment of a trajectory among all that they have, for
+            # each of them anew.
+            models.Index(fields=("trajectory", "annotator"), name="assignment_of_trajectory"),
             # the next and the previous one on the page one labels on
             models.Index(fields=("annotator", "project", "id"), name="assignment_beside"),
             # with what the board counts of each person by day, and without the rows themselves

@@ -52,7 +52,10 @@ def correctable(user: m.User, project: m.Project) -> QuerySet[m.Consensus]:
         return rows.none()
     runs = m.Trajectory.objects.filter(task=OuterRef("trajectory__task"), live=True)
     mine = m.Assignment.stored.filter(
-        trajectory__task=OuterRef("trajectory__task"), annotator=user, state=AssignmentState.OPEN
+        project=project,
+        trajectory__task=OuterRef("trajectory__task"),
+        annotator=user,
+        state=AssignmentState.OPEN,
     )
     rows = rows.filter(~Exists(mine))
     if Role.ANNOTATOR not in held:

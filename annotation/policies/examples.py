@@ -26,7 +26,10 @@ def readable(user: m.User) -> Q:
     """
     of_it = {"trajectory": OuterRef("trajectory")}
     on_task = m.Assignment.stored.filter(
-        trajectory__task=OuterRef("trajectory__task"), annotator=user, state=AssignmentState.OPEN
+        project=OuterRef("project"),
+        trajectory__task=OuterRef("trajectory__task"),
+        annotator=user,
+        state=AssignmentState.OPEN,
     )
     asked_again = m.Assignment.stored.filter(**of_it, annotator=user, recheck__isnull=False)
     dealt = m.Recheck.objects.filter(**of_it, annotator=user)

@@ -115,7 +115,7 @@ LISTS: list[tuple[str, str, Fill, int]] = [
     ("admin", "/projects/bench/imports/", _imports, 5),
     ("admin", "/projects/bench/trajectories/", _data, 7),
     ("admin", "/projects/bench/audit/", _guidelines, 5),
-    ("admin", "/projects/bench/progress/", _assignments, 5),
+    ("admin", "/projects/bench/progress/", _assignments, 6),
     ("admin", "/projects/bench/board/", _assignments, 13),
     ("ann", "/projects/bench/own-work/", _assignments, 8),
     ("admin", "/projects/bench/hours/", _assignments, 5),

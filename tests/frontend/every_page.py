@@ -45,9 +45,9 @@ from tests.services.publishing import freeze, publish
 
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
 PAGES = {
-    "home of an annotator": ("ann", "home", 19),
-    "home of an adjudicator": ("judith", "home", 16),
-    "home of an admin": ("admin", "home", 16),
+    "home of an annotator": ("ann", "home", 20),
+    "home of an adjudicator": ("judith", "home", 17),
+    "home of an admin": ("admin", "home", 17),
     "projects": ("ann", "projects", 6),
     "people": ("root", "people", 5),
     "notices": ("judith", "notices", 6),
@@ -56,7 +56,7 @@ PAGES = {
     "confirmation": ("ann", "second-factor-confirm", 3),
     "overview for an annotator": ("ann", "project", 13),
     "overview for an adjudicator": ("judith", "project", 6),
-    "overview for an admin": ("admin", "project", 21),
+    "overview for an admin": ("admin", "project", 22),
     "settings": ("admin", "project-settings", 12),
     "guidelines": ("ann", "guidelines", 10),
     "look again": ("admin", "look-again", 14),

@@ -106,7 +106,7 @@ class ProjectWork:
 
 def waiting_for(user: User) -> list[ProjectWork]:
     """The projects of a person, the first 30 by name, with what waits in each: those where something does
-    come first. At most sixteen queries."""
+    come first. At most seventeen queries."""
     projects = list(policies.visible(user, Project.objects.all())[:PROJECTS_SHOWN])
     closed = closed_subsets(user, [project.pk for project in projects])
     memberships = {row.project_id: row for row in _memberships(user, projects, closed)}
@@ -203,16 +203,19 @@ def _disputes(user: User, cards: dict[int, ProjectWork]) -> None:
 def _for_admins(user: User, cards: dict[int, ProjectWork]) -> None:
     if not cards:
         return
-    states: dict[int, dict[str, int]] = defaultdict(dict)
-    rows = Trajectory.objects.filter(project__in=cards, live=True).values(
-        "project", state_name=policies.shown_state(user)
-    )
+    states: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    rows = Trajectory.objects.filter(project__in=cards, live=True).order_by()
     free = Sum("free_slots", filter=Q(state=TrajectoryState.LABELLING), default=0)
-    for row in rows.annotate(n=Count("pk"), free=free).order_by():
-        states[row["project"]][row["state_name"]] = row["n"]
-        cards[row["project"]].left += row["free"]
+    for project, state, n, left in rows.values_list("project", "state").annotate(n=Count("pk"), free=free):
+        states[project][state] = n
+        cards[project].left += left
+    # whatever else were said of what they have open would tell that it is a recheck (policies.shown_state)
+    own = rows.filter(pk__in=policies.being_labelled(user)).values_list("project", "state")
+    for project, state, n in own.annotate(n=Count("pk")):
+        states[project][state] -= n
+        states[project][TrajectoryState.LABELLING] += n
     for pk, counts in states.items():
-        cards[pk].counts = counts
+        cards[pk].counts = {state: n for state, n in counts.items() if n}
     claims = Assignment.objects.filter(project__in=cards, state=AssignmentState.OPEN).values("project")
     for claimed in claims.annotate(n=Count("pk"), ending=Count("warned_at")).order_by():
         cards[claimed["project"]].left += claimed["n"]

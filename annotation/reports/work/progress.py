@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.db.models import Case, Count, Exists, OuterRef, Sum, Value, When
+from django.db.models import Case, Count, Exists, OuterRef, Q, Sum, Value, When
 
 from annotation.core.kinds import Feature, ProjectKind
-from annotation.core.vocabulary import IN_RELEASES, AssignmentState, TrajectoryState
+from annotation.core.vocabulary import (
+    IN_RELEASES,
+    AssignmentState,
+    SecondPersonState,
+    SecondReader,
+    TrajectoryState,
+)
 from annotation.models import Assignment, Project, Subset, Trajectory, all_places_free
 from annotation.policies import Actor, being_labelled, require, shown_state
 
@@ -71,7 +77,7 @@ class ProjectProgress:
 
 
 def progress(*, actor: Actor, project: Project) -> ProjectProgress:
-    """The progress of a project, for its admins. Two queries and those of the permission, five more where
+    """The progress of a project, for its admins. Three queries and those of the permission, five more where
     judges are the second reader, and six where they are asked first."""
     require(actor, "progress.view", project)
     named = {
@@ -92,7 +98,15 @@ def progress(*, actor: Actor, project: Project) -> ProjectProgress:
 
 
 def _states(actor: Actor, project: Project) -> Iterable[tuple[int, str, int, int]]:
-    """(subset pk, state, trajectories, steps) for every state that occurs."""
+    """(subset pk, state, trajectories, steps), where a state may occur several times and trajectories may be
+    negative: all are counted by an index as if nobody held any, and those that somebody holds, or whom judges
+    have decided to give to a second person, are taken from there to where they belong."""
+    counted = Trajectory.objects.filter(project=project, live=True).order_by()
+    numbers = {"n": Count("pk"), "all_steps": Sum("step_count")}
+    for subset, state, free, n, steps in counted.values_list("subset", "state", "free_slots").annotate(
+        **numbers
+    ):
+        yield subset, _left_alone(project, state, free), n, steps
     held = Assignment.objects.filter(trajectory=OuterRef("pk"), state=AssignmentState.OPEN)
     where = Case(
         When(pk__in=being_labelled(actor), then=Value(TrajectoryState.LABELLING.value)),
@@ -100,5 +114,18 @@ def _states(actor: Actor, project: Project) -> Iterable[tuple[int, str, int, int
         When(~Exists(held), state=TrajectoryState.LABELLING.value, then=Value(AWAITING)),
         default=shown_state(actor),
     )
-    rows = Trajectory.objects.filter(project=project, live=True).annotate(where=where).order_by()
-    return rows.values_list("subset", "where").annotate(n=Count("pk"), all_steps=Sum("step_count"))
+    opened = Assignment.stored.filter(project=project, state=AssignmentState.OPEN).order_by()
+    others = Q(pk__in=opened.values("trajectory"))
+    if project.second_reader == SecondReader.JUDGES:
+        others |= Q(second_person__state=SecondPersonState.WAITING.value)
+    rows = counted.filter(others).annotate(where=where).values_list("subset", "state", "free_slots", "where")
+    for subset, state, free, there, n, steps in rows.annotate(**numbers):
+        yield subset, _left_alone(project, state, free), -n, -steps
+        yield subset, there, n, steps
+
+
+def _left_alone(project: Project, state: str, free_slots: int) -> str:
+    """The state of a trajectory that nobody holds."""
+    if state != TrajectoryState.LABELLING:
+        return state
+    return UNTOUCHED if free_slots == project.annotators_per_trajectory else AWAITING
