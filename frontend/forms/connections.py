@@ -11,7 +11,7 @@ from annotation.connections import RUNS, STORES
 from annotation.core.kinds import ProjectKind
 from annotation.core.releases.exports import FORMATS as EXPORTS
 from annotation.importers import FORMATS, kind_of
-from annotation.language import translated
+from annotation.language import joined, translated
 from annotation.models import Project, Release
 from annotation.services.connections import operator
 
@@ -72,7 +72,9 @@ class StoreForm(ConnectionForm):
     format = forms.ChoiceField(label=_("Format of the files"), required=False)
     export_format = forms.ChoiceField(
         label=_("Releases are pushed as"),
-        help_text=_("Each into a folder of its own, tristep-releases/project/version."),
+        help_text=_(
+            "Each into a folder, tristep-releases/project/version; on the hub as a commit with a tag."
+        ),
     )
     field_order = ("name", "kind", "base_url", "key_name", "source", "format", "subset", "export_format")
 
@@ -82,9 +84,11 @@ class StoreForm(ConnectionForm):
             self.fields["kind"].choices = [  # type: ignore[attr-defined]
                 (kind.name, translated(kind.title)) for kind in STORES.values()
             ]
-            self.fields["kind"].help_text = _(
-                "S3 is also what GCS, MinIO and R2 speak. Of the hub, a data set."
-            )
+            self.fields["kind"].help_text = _("S3 is for GCS, MinIO and R2 too.")
+        examples = _(
+            "https://server/bucket/folder, https://huggingface.co/datasets/owner/name, or file:///data/runs."
+        )
+        self.fields["base_url"].help_text = joined(str(examples), str(self.fields["base_url"].help_text))
         self.fields["source"].label = _("Files")
         self.fields["source"].help_text = translated(STORES["s3"].source_help)
         self.fields["key_name"].help_text = _(

@@ -25,6 +25,7 @@ HELD_AT = {
     "mlflow": {"pull": (1, "GET batchGet"), "push": (5, "POST assessments")},
     "phoenix": {"pull": (1, "GET spans"), "push": (5, "POST annotations")},
     "langfuse": {"pull": (2, "GET observations"), "push": (5, "POST scores")},
+    "huggingface": {"pull": (3, "GET resolve"), "push": (1, "POST commit")},
     "langsmith": {"pull": (1, "POST query"), "push": (5, "POST feedback")},
 }
 """The calls at which a worker is killed: amid the traces, and amid the labels of the second record."""

@@ -18,9 +18,12 @@ from tests.connections.real import REAL, free_port, running
 from tests.people import OPERATOR, Cast
 from tests.services.publishing import freeze
 
+from .fake_hub import TOKEN, FakeHub, fake_hub
+
 collect_ignore = [] if REAL else ["test_moto.py"]
 ID, SECRET = "AKTRISTEPTEST", "canary-store-4Zp0-qY/aa+b"
 KEY = f"{ID}:{SECRET}"
+HUB_NAME = "our-lab/steps"
 
 
 class StoreSide(Protocol):
@@ -169,3 +172,33 @@ def records(first: int, last: int, **changes: Any) -> bytes:
 def live(subset: str = "runs") -> list[str]:
     rows = Trajectory.objects.filter(live=True, subset__name=subset)
     return sorted(rows.values_list("record_id", flat=True))
+
+
+@pytest.fixture
+def hub() -> Iterator[FakeHub]:
+    """An empty hub."""
+    with fake_hub() as made:
+        yield made
+
+
+@pytest.fixture
+def connect_hub(
+    cast: Cast, hub: FakeHub, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Connection]:
+    """Makes a connection of the project to the data set."""
+    monkeypatch.setenv("TRISTEP_CONNECTION_KEY_H", TOKEN)
+    settings.CONNECTION_URLS = [f"{hub.url}/datasets/our-lab", hub.cdn]
+
+    def made(**values: Any) -> Connection:
+        told = {
+            "name": "Hub",
+            "base_url": f"{hub.url}/datasets/{HUB_NAME}",
+            "source": "**/*.jsonl",
+            "key_name": "TRISTEP_CONNECTION_KEY_H",
+            "subset": "runs",
+        }
+        return connections.create_connection(
+            actor=cast.admin, project=cast.project, kind="huggingface", **told | values
+        )
+
+    return made

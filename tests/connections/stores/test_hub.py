@@ -4,7 +4,7 @@ works with."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +14,16 @@ from datasets import load_dataset
 from huggingface_hub import HfApi
 
 from annotation.models import Connection, Release, Transfer
-from annotation.services import connections, release
+from annotation.services import release
 from tests import people
 from tests.people import Cast
 from tests.services.publishing import freeze
 
+from .conftest import HUB_NAME as NAME
 from .conftest import live, records, transfer
-from .fake_hub import LARGE, TOKEN, FakeHub, fake_hub
+from .fake_hub import LARGE, TOKEN, FakeHub
 
-NAME = "our-lab/steps"
 RECEIPT = "tristep-release.json"
-
-
-@pytest.fixture
-def hub() -> Iterator[FakeHub]:
-    """An empty hub."""
-    with fake_hub() as made:
-        yield made
 
 
 @pytest.fixture
@@ -41,35 +34,17 @@ def api(hub: FakeHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> HfApi:
     return HfApi(endpoint=hub.url, token=TOKEN)
 
 
-@pytest.fixture
-def connect(
-    cast: Cast, hub: FakeHub, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Connection]:
-    """Makes a connection of the project to the data set."""
-    monkeypatch.setenv("TRISTEP_CONNECTION_KEY_H", TOKEN)
-    settings.CONNECTION_URLS = [f"{hub.url}/datasets/our-lab", hub.cdn]
-
-    def made(**values: Any) -> Connection:
-        told = {
-            "name": "Hub",
-            "base_url": f"{hub.url}/datasets/{NAME}",
-            "source": "**/*.jsonl",
-            "key_name": "TRISTEP_CONNECTION_KEY_H",
-            "subset": "runs",
-        }
-        return connections.create_connection(
-            actor=cast.admin, project=cast.project, kind="huggingface", **told | values
-        )
-
-    return made
-
-
 Connect = Callable[..., Connection]
 
 
 @pytest.mark.postgres
 def test_files_that_the_hubs_own_library_put_there_are_pulled_once(
-    cast: Cast, hub: FakeHub, api: HfApi, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cast: Cast,
+    hub: FakeHub,
+    api: HfApi,
+    connect_hub: Connect,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("annotation.connections.huggingface.PIECE_BYTES", 9_000)
     large = records(3, 60)
@@ -79,7 +54,7 @@ def test_files_that_the_hubs_own_library_put_there_are_pulled_once(
         (tmp_path / "up" / name).write_bytes(content)
     api.create_repo(NAME, repo_type="dataset", private=True)
     api.upload_folder(repo_id=NAME, repo_type="dataset", folder_path=tmp_path / "up")
-    connection = connect()
+    connection = connect_hub()
     row = transfer(connection, "pull")
     assert (row.error, row.left_out, row.counts["files_new"], len(live())) == ("", [], 2, 59)
     assert transfer(connection, "pull").counts == {"files_known": 2}
@@ -91,10 +66,10 @@ def test_files_that_the_hubs_own_library_put_there_are_pulled_once(
 @pytest.mark.postgres
 @pytest.mark.parametrize("parts", [0, 700])
 def test_release_is_one_commit_with_its_version_as_tag_and_a_data_set(
-    cast: Cast, frozen: Release, hub: FakeHub, api: HfApi, connect: Connect, tmp_path: Path, parts: int
+    cast: Cast, frozen: Release, hub: FakeHub, api: HfApi, connect_hub: Connect, tmp_path: Path, parts: int
 ) -> None:
     hub.parts = parts
-    connection = connect()
+    connection = connect_hub()
     row = transfer(connection, "push", cast.admin, dry=True)
     assert row.state == "done" and row.counts["written"] and NAME not in hub.repositories
     row = transfer(connection, "push", cast.admin)
@@ -131,9 +106,9 @@ def release_options(connection: Connection) -> Any:
 
 
 def test_new_version_is_a_commit_on_the_old_one_and_an_older_one_stays_beside(
-    cast: Cast, frozen: Release, hub: FakeHub, connect: Connect
+    cast: Cast, frozen: Release, hub: FakeHub, connect_hub: Connect
 ) -> None:
-    connection = connect()
+    connection = connect_hub()
     transfer(connection, "push", cast.admin)
     first = dict(hub.files(NAME, "1.0"))
     people.import_records(cast.project, [people.make_record(7)], subset="more")
@@ -168,12 +143,12 @@ def test_push_that_broke_off_anywhere_is_finished_by_the_next_in_one_commit(
     cast: Cast,
     frozen: Release,
     hub: FakeHub,
-    connect: Connect,
+    connect_hub: Connect,
     failing: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("annotation.services.connections.lease.Beat.sleep", lambda self, seconds: None)
-    connection = connect()
+    connection = connect_hub()
     hub.fails = [failing]
     row = transfer(connection, "push", cast.admin)
     assert (row.state, row.error) == ("failed", "The server failed (503).")
@@ -185,19 +160,19 @@ def test_push_that_broke_off_anywhere_is_finished_by_the_next_in_one_commit(
 
 
 def test_data_set_of_others_is_left_alone(
-    cast: Cast, frozen: Release, hub: FakeHub, connect: Connect
+    cast: Cast, frozen: Release, hub: FakeHub, connect_hub: Connect
 ) -> None:
     hub.make(NAME, {"train.jsonl": b"{}\n"})
-    row = transfer(connect(), "push", cast.admin)
+    row = transfer(connect_hub(), "push", cast.admin)
     assert row.state == "failed" and "has not pushed" in row.error
     assert len(hub.repositories[NAME].commits) == 1
 
 
 def test_server_of_large_files_has_to_be_allowed_and_gets_no_key(
-    cast: Cast, hub: FakeHub, connect: Connect, settings: Any
+    cast: Cast, hub: FakeHub, connect_hub: Connect, settings: Any
 ) -> None:
     hub.make(NAME, {"a.jsonl": records(0, 40)})
-    connection = connect()
+    connection = connect_hub()
     settings.CONNECTION_URLS = [f"{hub.url}/datasets/our-lab"]
     row = transfer(connection, "pull")
     assert row.error == (
@@ -210,18 +185,18 @@ def test_server_of_large_files_has_to_be_allowed_and_gets_no_key(
 
 
 def test_what_is_not_there_or_not_allowed_is_said(
-    cast: Cast, hub: FakeHub, connect: Connect, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, hub: FakeHub, connect_hub: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connection = connect()
+    connection = connect_hub()
     assert "has no data set “our-lab/steps”" in transfer(connection, "pull").error
-    short = connect(name="Short", base_url=f"{hub.url}/datasets/our-lab")
+    short = connect_hub(name="Short", base_url=f"{hub.url}/datasets/our-lab")
     assert "names no data set" in transfer(short, "pull").error
     with pytest.raises(Exception, match="check the fields"):
-        connect(name="Other", base_url=f"{hub.url}/datasets/others/steps")
+        connect_hub(name="Other", base_url=f"{hub.url}/datasets/others/steps")
     with pytest.raises(Exception, match="check the fields"):
-        connect(name="Lines", export_format="agentprocessbench")
+        connect_hub(name="Lines", export_format="agentprocessbench")
     # the token of the machine is not used
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     hub.make(NAME, {})
-    bare = connect(name="Bare", key_name="")
+    bare = connect_hub(name="Bare", key_name="")
     assert "without a key was refused" in transfer(bare, "pull").error
