@@ -8,8 +8,9 @@ def analyse(*models: type[Model]) -> None:
     """Let PostgreSQL count the rows of these tables now.
 
     Its own background process gets to it within a minute or so; until then it plans as if the tables were as
-    empty as it last saw them, and a report over fresh rows takes minutes instead of a moment. SQLite plans
-    well without.
+    empty as it last saw them, and a report over fresh rows takes minutes instead of a moment. SQLite has none
+    here: its connections live as long as the server, and would not read new ones. It plans by its indexes
+    alone, so these must leave no choice between a few rows and many (tests/frontend/test_query_counts.py).
     """
     if connection.vendor != "postgresql":
         return
