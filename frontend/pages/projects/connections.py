@@ -132,7 +132,7 @@ def connections(request: HttpRequest, slug: str) -> HttpResponseBase:
         request,
         columns,
         policies.visible(opened.user, Connection.objects.filter(project=opened.project)),
-        Empty(_("No connection yet"), about, _side_by_side(reversed(new_ones))),
+        Empty(_("No connection yet"), action=_side_by_side(reversed(new_ones))),
     )
     return show(
         opened,

@@ -102,7 +102,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponseBase:
         waiting=_counted(opened, DeliveryState.WAITING), given_up=_counted(opened, DeliveryState.GIVEN_UP)
     )
     listed = ListPage(
-        request, columns, policies.visible(opened.user, rows), Empty(_("No webhook yet"), about, new)
+        request, columns, policies.visible(opened.user, rows), Empty(_("No webhook yet"), action=new)
     )
     return show(
         opened,
