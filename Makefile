@@ -76,8 +76,8 @@ node_modules/.installed: package.json package-lock.json | $(VENV)/.dev
 
 # ── Use ───────────────────────────────────
 run: install
-	@exec $(BIN)/python -m config.serve --host "$(HOST)" --port "$(PORT)" $(if $(filter 0,$(DEMO)),--no-demo) \
-		$(if $(filter only,$(DEMO)),--demo-only)
+	@exec $(BIN)/python -m config.serve --host "$(HOST)" --port "$(PORT)" \
+		$(if $(filter 0,$(DEMO)),--no-demo) $(if $(filter only,$(DEMO)),--demo-only)
 
 # ── Tests ─────────────────────────────────
 test: install dev test-js node_modules/.installed $(VENV)/.warm-sqlite

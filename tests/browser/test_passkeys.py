@@ -34,6 +34,7 @@ def test_passkey_is_made_and_signs_in(cast, visit):
     visitor.go("/profile/second-factor/passkey/")
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_label("Name")).to_be_visible()
     found = violations(page)
     page.get_by_label("Name").fill("Laptop")
     page.get_by_role("button", name="Add a passkey").click()

@@ -28,7 +28,9 @@ TEXT = [
 # edges of fields, and dots between words
 DRAWN = {("line-strong", "page"), ("line-strong", "raised")}
 # grounds that no words stand on
-WITHOUT_WORDS = {".swatch", ".mark__shape", ".stats", ".trend__band", ".values input", ".run-strip input"}
+WITHOUT_WORDS = {
+    *(".swatch", ".mark__shape", ".stats", ".trend__band", ".values input", ".run-strip input", ".qr"),
+}
 PSEUDO = re.compile(r"::(before|after|backdrop|[\w-]*progress-(bar|value))$")
 # Found words are marked as with a marker, and paper is white.
 OWN_COLOURS = {"print.css", "text.css", "tokens.css"}
