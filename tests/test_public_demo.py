@@ -69,16 +69,6 @@ class Demo(Server):
             return [line for line in database.iterdump() if not any(name in line for name in KEPT_ANYWAY)]
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    """The public demo, one for this module."""
-    served = Demo(tmp_path_factory.mktemp("public") / "data")
-    try:
-        yield served
-    finally:
-        served.stop()
-
-
 class Visitor(httpx.Client):
     """Somebody who has come in as one of the demo's people."""
 
@@ -109,9 +99,7 @@ class Visitor(httpx.Client):
         return str(self.cookies[COOKIE])
 
 
-@pytest.mark.slow
-def test_visitors_label_and_decide_in_copies_of_their_own(demo: Demo) -> None:
-    demo.ready()
+def visitors_label_and_decide_in_copies_of_their_own(demo: Demo) -> None:
     before = demo.digest()
     first, second = Visitor(demo, "maya"), Visitor(demo, "maya")
     claim = first.ask("projects/demo/claim/")
@@ -158,9 +146,7 @@ def paths() -> Iterator[tuple[str, str]]:
             continue
 
 
-@pytest.mark.slow
-def test_no_other_unsafe_request_is_answered_and_none_changes_what_copies_are_made_of(demo: Demo) -> None:
-    demo.ready()
+def no_other_unsafe_request_is_answered_and_none_changes_what_copies_are_made_of(demo: Demo) -> None:
     before = demo.digest()
     admin, nobody = Visitor(demo, "admin"), Visitor(demo)
     contents = demo.contents(admin.visit)
@@ -190,9 +176,7 @@ def test_no_other_unsafe_request_is_answered_and_none_changes_what_copies_are_ma
     assert demo.digest() == before
 
 
-@pytest.mark.slow
-def test_every_page_can_be_read_without_a_file_or_a_write_outside_of_the_visit(demo: Demo) -> None:
-    demo.ready()
+def every_page_can_be_read_without_a_file_or_a_write_outside_of_the_visit(demo: Demo) -> None:
     admin, nobody = Visitor(demo, "admin"), Visitor(demo)
 
     def files() -> dict[str, int]:
@@ -212,9 +196,7 @@ def test_every_page_can_be_read_without_a_file_or_a_write_outside_of_the_visit(d
     assert sum(status == 200 for status in statuses.values()) > 80
 
 
-@pytest.mark.slow
-def test_no_file_is_kept_and_nothing_beside_the_web_server_runs(demo: Demo) -> None:
-    demo.ready()
+def no_file_is_kept_and_nothing_beside_the_web_server_runs(demo: Demo) -> None:
     admin = Visitor(demo, "admin")
     csrf = {"X-CSRFToken": admin.cookies["csrftoken"]}
     hostile = {"file": ("../../x.jsonl", b"{}" * 10_000, "application/x-ndjson")}
@@ -236,13 +218,26 @@ def test_no_file_is_kept_and_nothing_beside_the_web_server_runs(demo: Demo) -> N
         assert JUDGE_KEY.encode() not in environment and b"judge.example" not in environment
 
 
+def visit_that_does_not_exist_leads_to_the_way_in(demo: Demo) -> None:
+    for cookie in ("../..", "0" * 12 + "-" + "0" * 32, "x%00y", ""):
+        with httpx.Client(base_url=demo.url, cookies={COOKIE: cookie}) as visitor:
+            answer = visitor.get("/p/demo/")
+        assert answer.status_code == 302 and answer.headers["Location"].startswith("/sign-in/"), cookie
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("cookie", ["../..", "0" * 12 + "-" + "0" * 32, "x\0y", ""])
-def test_visit_that_does_not_exist_leads_to_the_way_in(demo: Demo, cookie: str) -> None:
-    demo.ready()
-    with httpx.Client(base_url=demo.url, cookies={COOKIE: cookie.replace("\0", "%00")}) as visitor:
-        answer = visitor.get("/p/demo/")
-    assert answer.status_code == 302 and answer.headers["Location"].startswith("/sign-in/")
+def test_everybody_may_look_and_try_and_nothing_is_kept(tmp_path: Path) -> None:
+    """One test, for a server that each process of the run would start anew."""
+    demo = Demo(tmp_path / "data")
+    try:
+        demo.ready()
+        visitors_label_and_decide_in_copies_of_their_own(demo)
+        no_other_unsafe_request_is_answered_and_none_changes_what_copies_are_made_of(demo)
+        every_page_can_be_read_without_a_file_or_a_write_outside_of_the_visit(demo)
+        no_file_is_kept_and_nothing_beside_the_web_server_runs(demo)
+        visit_that_does_not_exist_leads_to_the_way_in(demo)
+    finally:
+        demo.stop()
 
 
 # ── Its parts ─────────────────────────────
