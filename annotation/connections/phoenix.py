@@ -37,7 +37,7 @@ from .base import (
     is_id,
 )
 
-PAGE: Final = 500
+PAGE: Final = 1000
 TRACES: Final = 100
 NO_WITHDRAWAL: Final = translatable("cannot be withdrawn: this version of Phoenix deletes no annotations")
 
