@@ -35,10 +35,10 @@ def main() -> int:
 
         return serve.main(rest, prog="tristep serve")
     if name == "manage":
-        import manage
+        from config.management.command_line import main as managed
 
         sys.argv = ["tristep manage", *rest]
-        manage.main()
+        managed()
         return 0
     from tristep import commands
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from annotation.core.trajectories import limits
-from config import csp, languages, logs, organisation
+from config import csp, languages, logs
 from config import env as reading
+from config.settings import organisation
 
 PUBLIC_DEMO = reading.Env().flag("TRISTEP_PUBLIC_DEMO")
 env = reading.Env(reading.of_public_demo(os.environ) if PUBLIC_DEMO else None)

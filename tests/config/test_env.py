@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from config import organisation
 from config.env import BadEnvironment, Env, broker, database, email, secret_key
+from config.settings import organisation
 from tests.servers import ROOT, server_environment
 
 BASE = Path("/srv/tristep")
