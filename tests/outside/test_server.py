@@ -38,7 +38,7 @@ def strange(running: StrangeServer) -> StrangeServer:
 def outside(strange: StrangeServer, waits: list[float] | None = None, **more: Any) -> OutsideServer:
     slept = waits if waits is not None else []
     patience = Patience(
-        **{"attempts": 3, "seconds": 0.6, "sleep": slept.append, "rng": random.Random(1), **more}
+        **{"attempts": 3, "seconds": 60.0, "sleep": slept.append, "rng": random.Random(1), **more}
     )
     return OutsideServer(f"{strange.url}/base/", key=KEY, key_name="SOME_KEY", patience=patience)
 
@@ -90,7 +90,7 @@ def test_hostile_server_ends_in_one_sentence(
     strange: StrangeServer, ill: int | str, kind: FailureKind, calls: int
 ) -> None:
     strange.misbehave = [ill] * 3
-    seconds = 0.6 if ill == "slow" else 20.0
+    seconds = 1.5 if ill == "slow" else 20.0
     with pytest.raises(OutsideError) as raised:
         outside(strange, seconds=seconds).ask("GET", "/x")
     assert (raised.value.code, len(strange.seen)) == (kind, calls)
