@@ -148,8 +148,7 @@ class PushedRecord(models.Model):
 
 class PulledFile(models.Model):
     """A file of a store that was pulled: `mark` is what the store said of its content. With `held_back` it
-    has
-    records that changed after somebody began them, which only a pull of new versions brings."""
+    has records that changed after somebody began them, which only a pull of new versions brings."""
 
     connection = models.ForeignKey(
         Connection, on_delete=models.CASCADE, related_name="pulled", db_index=False
