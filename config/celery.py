@@ -4,12 +4,22 @@ import logging
 import os
 import threading
 
-from celery import Celery
+from celery import Celery, Task
 from celery.signals import setup_logging, worker_ready, worker_shutting_down
+
+from config.server.frames import with_room
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
 
-app = Celery("tristep")
+
+class Job(Task):
+    """A task with room for its frames."""
+
+    abstract = True
+    __call__ = with_room(Task.__call__)
+
+
+app = Celery("tristep", task_cls=Job)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(related_name="jobs")
 

@@ -6,6 +6,7 @@ failure when TRISTEP_REQUIRE_ALL=1, as it is in CI.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections import defaultdict
@@ -14,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 from django.conf import settings as django_settings
 from django.core.cache import cache
 from django.core.management import call_command
@@ -25,6 +27,7 @@ from pytest_django import DjangoDbBlocker
 
 from annotation.core.baseline import forest
 from config.broker import Broker, BrokerMissing
+from config.server.frames import with_room
 from tests import databases
 from tests.browser.server import Site, shared_site
 from tests.servers import ROOT, ServerMissing, WebServer, Worker, database_url, server_environment
@@ -133,6 +136,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.section(f"seconds by folder, {database}: {sum(totals.values()):.0f} in all")
     for folder, seconds in sorted(totals.items(), key=lambda one: -one[1]):
         terminalreporter.write_line(f"{seconds:8.1f}  {folder}")
+
+
+def pytest_collection_finish() -> None:
+    """Tests, and all modules that they have imported, stay: the collector need not go through them."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """pytest's own, with room for the frames of deep calls, as the server gives each request."""
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    with_room(runtestprotocol)(item, nextitem=nextitem)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -84,7 +84,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "config.limits.PlainAddress",
+    "config.server.limits.PlainAddress",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.compression.Compression",
     "config.csp.PolicyMiddleware",
@@ -93,7 +93,7 @@ MIDDLEWARE = [
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     # before the check of the CSRF token, which reads the body
-    "config.limits.BodyLimit",
+    "config.server.limits.BodyLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -25,7 +25,7 @@ from config import csp
 from config.broker import Broker
 from config.cache import TolerantRedisCache
 from config.client import client_ip
-from config.limits import BodyLimit
+from config.server.limits import BodyLimit
 from config.logs import OneLine
 from tests.databases import lifted
 from tests.servers import ROOT

@@ -15,7 +15,7 @@ import pytest
 from django.conf import settings
 
 from annotation.models import Label
-from config.worker import KEPT, SMALL_BODY, PacedSocket, expected_length
+from config.server.worker import KEPT, SMALL_BODY, PacedSocket, expected_length
 from tests.callers import token_of
 from tests.people import change, claim, import_records, make_cast, op_id, step_indexes
 from tests.servers import WebServer
