@@ -5,9 +5,10 @@ import os
 import threading
 
 from celery import Celery, Task
-from celery.signals import setup_logging, worker_ready, worker_shutting_down
+from celery.signals import setup_logging, worker_init, worker_ready, worker_shutting_down
 
 from config.server.frames import with_room
+from config.server.loading import keep_what_is_loaded
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
 
@@ -30,6 +31,12 @@ _stopping = threading.Event()
 @setup_logging.connect
 def _keep_django_logging(**_: object) -> None:
     """Connecting this signal keeps Celery from replacing the logging that the settings configured."""
+
+
+@worker_init.connect
+def _keep_what_is_loaded(**_: object) -> None:
+    """All tasks are loaded, and the processes that run them are not forked yet: they share this memory."""
+    keep_what_is_loaded()
 
 
 @worker_ready.connect

@@ -1,7 +1,6 @@
 """Settings of gunicorn; `--bind` is given on the command line."""
 
 import contextlib
-import gc
 import resource
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,8 @@ if _soft != resource.RLIM_INFINITY and _soft < 4096:
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(_soft, _more), _hard))
 
 wsgi_app = "config.wsgi"
+# Once, before the processes are forked, which then share the memory of what is loaded.
+preload_app = True
 # Slow visitors cost it nothing but a connection: see there for the limits of time.
 worker_class = "config.server.worker.Worker"
 # Visitors at a time in one process; with more, who has waited longest goes.
@@ -55,9 +56,3 @@ logger_class = ServerLog
 accesslog = "-" if _env.flag("TRISTEP_ACCESS_LOG") else None
 # Paths without their query: what people search for may be trajectory text.
 access_log_format = "%(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
-
-
-def post_worker_init(worker: object) -> None:
-    """What is loaded by now stays for good: the collector need not go through it again and again."""
-    gc.collect()
-    gc.freeze()

@@ -28,10 +28,14 @@ from pytest_django import DjangoDbBlocker
 from annotation.core.baseline import forest
 from config.broker import Broker, BrokerMissing
 from config.server.frames import with_room
+from config.server.loading import keep_what_is_loaded
 from tests import databases
 from tests.browser.server import Site, shared_site
 from tests.servers import ROOT, ServerMissing, WebServer, Worker, database_url, server_environment
 from tests.shared import locked
+
+# until all are collected: see config/server/loading.py
+gc.disable()
 
 pytest_plugins = [
     *("tests.chromium", "tests.fixtures.shared_rows", "tests.people"),
@@ -140,8 +144,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 def pytest_collection_finish() -> None:
     """Tests, and all modules that they have imported, stay: the collector need not go through them."""
-    gc.collect()
-    gc.freeze()
+    keep_what_is_loaded()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

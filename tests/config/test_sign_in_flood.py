@@ -117,10 +117,10 @@ def web_server(process_environment: dict[str, str], collected: Path, tmp_path: P
 
 
 def peak_megabytes(server: WebServer) -> float:
-    """The most memory that the server's processes have held, added up."""
+    """The most memory that the processes that answer have held, added up; what they share counts for each."""
     parent = server.process.pid
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    statuses = [Path(f"/proc/{pid}/status").read_text() for pid in (parent, *children)]
+    statuses = [Path(f"/proc/{pid}/status").read_text() for pid in children]
     lines = [line for status in statuses for line in status.splitlines() if line.startswith("VmHWM")]
     return sum(int(line.split()[1]) for line in lines) / 1024
 
@@ -148,4 +148,4 @@ def test_flood_of_sign_ins_takes_little_memory_and_leaves_threads_for_others(web
             statuses = Counter(one.result() for one in flooding)
     assert met
     assert set(statuses) <= {200, 429}, statuses
-    assert peak_megabytes(web_server) < 600
+    assert 200 < peak_megabytes(web_server) < 500
