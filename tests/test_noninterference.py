@@ -1,17 +1,17 @@
 """Noninterference of annotators: no act of the other, and no suggestion that she has not revealed, changes
 one byte or one count that an annotator can see.
 
-The same project is brought into several states that differ only in what ben (or a judge) did at a trajectory
-that ann holds. Everything ann can GET must be the same in all of them, under the ids of what ben touches, of
-a row of each table, and of the next one that there will be; what she is refused, in the first and in the
-last, in which most has happened. Django's own admin is not asked: she is no staff
-(tests/permission_matrix.txt).
+Ann holds or has submitted a trajectory for each thing that ben (or a judge) can do at one. Everything she can
+GET must be the same after all of these acts as before the first, under the ids of what ben touches, of a row
+of each table, and of the next ones that there will be. Where it is not, each act is done alone, so that the
+failure names it. Django's own admin is not asked: she is no staff (tests/permission_matrix.txt).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -56,17 +56,13 @@ from tests.world import PLACES, TABLES, World
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 # made anew for each answer: CSRF tokens, and the key that makes a double click claim once
 CHANCE = re.compile(r'name="(?:csrfmiddlewaretoken|claim_key)"\s+value="[^"]*"|csrftoken=[^;]+')
-NONE: frozenset[str] = frozenset()
-State = Callable[[Cast, Trajectory], None]
+Act = Callable[[Cast, Trajectory], None]
+Acts = Sequence[tuple[Act, Trajectory]]
 Ids = dict[type[Model], list[int]]
 
 
 def _ben(cast: Cast, row: Trajectory) -> Assignment:
     return assign.claim_this(actor=cast.ben, trajectory=row)
-
-
-def nothing(cast: Cast, row: Trajectory) -> None:
-    """Ben has not been here."""
 
 
 def given_back(cast: Cast, row: Trajectory) -> None:
@@ -119,13 +115,15 @@ def revealing(cast: Cast, row: Trajectory) -> None:
     label.reveal(actor=cast.ben, assignment=made, everything=True)
 
 
-def ids_of(*rows: Model) -> Ids:
-    """The ids to ask with: of these rows, of one of every other table, and the next of each."""
+def ids_of(*rows: Model, after: int = 1) -> Ids:
+    """The ids to ask with: of these rows, of one of every other table, and the next of each: of assignments,
+    as many as others begin `after`."""
     found: Ids = {}
     for table in {*TABLES.values(), Trajectory}:
         there = sorted(table._default_manager.values_list("pk", flat=True))
         asked = [row.pk for row in rows if isinstance(row, table)] or there[:1]
-        found[table] = [*asked, there[-1] + 1 if there else 1]
+        last = there[-1] if there else 0
+        found[table] = [*asked, *range(last + 1, last + 1 + (after if table is Assignment else 1))]
     return found
 
 
@@ -140,8 +138,8 @@ def place_of(cast: Cast, row: Trajectory) -> World:
     )
 
 
-def seen_by(user: User, world: World, ids: Ids, leave_out: frozenset[str] = NONE) -> dict[str, str]:
-    """The answers to a person's GET at every address."""
+def seen_by(user: User, world: World, ids: Ids, leave_out: Collection[str] = frozenset()) -> dict[str, str]:
+    """The answers to a person's GET at every address but those left out."""
     client = PlainClient(user)
     found = {}
     for address in addresses():
@@ -152,9 +150,8 @@ def seen_by(user: User, world: World, ids: Ids, leave_out: frozenset[str] = NONE
         ):
             continue
         for url in _urls(address, world, ids):
-            if url in found or url in leave_out:
-                continue
-            found[url] = _plain(client, url)
+            if url not in found and url not in leave_out:
+                found[url] = _plain(client, url)
     return found
 
 
@@ -173,59 +170,80 @@ def _plain(client: PlainClient, url: str) -> str:
     return CHANCE.sub("", f"{answer.status_code}\n{answer.headers}\n{body.decode(errors='replace')}")
 
 
-def seen_in(states: list[State], cast: Cast, row: Trajectory, ids: Ids) -> dict[str, dict[str, str]]:
-    """What ann sees in each state; what she is refused, in the first and in the last alone."""
-    found: dict[str, dict[str, str]] = {}
-    place = place_of(cast, row)
-    refused = NONE
-    for state in states:
-        with transaction.atomic():
-            state(cast, row)
-            found[state.__name__] = seen_by(cast.ann, place, ids, NONE if state is states[-1] else refused)
-            transaction.set_rollback(True)
-        refused = refused or frozenset(
-            url for url, text in found[states[0].__name__].items() if text[0] in "345"
-        )
-    first = found[states[0].__name__]
-    assert len(first) - len(refused) > 20
-    assert found[states[-1].__name__].keys() == first.keys()
-    assert all(first.keys() - refused <= seen.keys() for seen in found.values())
-    return found
+@contextmanager
+def taken_back() -> Iterator[None]:
+    """What is written inside does not stay."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
-def told(found: dict[str, dict[str, str]]) -> set[tuple[str, str]]:
-    """The states in which an answer is another than in the first, and its address."""
-    first = next(iter(found.values()))
-    return {(state, url) for state, seen in found.items() for url in seen if seen[url] != first.get(url)}
+def told(
+    cast: Cast, acts: Acts, ids: Ids, *, in_place_of: Acts = (), least: int = 20
+) -> set[tuple[str, str]]:
+    """What ann sees after the acts, each at its trajectory, and not before the first, or not after those in
+    their place: the acts that show by themselves ("all": together), and the address. She gets more than so
+    many pages."""
+    place = place_of(cast, acts[0][1])
+
+    def after(done: Acts, urls: Collection[str] | None = None) -> dict[str, str]:
+        with taken_back():
+            for act, row in done:
+                act(cast, row)
+            if urls is None:
+                return seen_by(cast.ann, place, ids)
+            client = PlainClient(cast.ann)
+            return {url: _plain(client, url) for url in urls}
+
+    first, last = after(in_place_of), after(acts)
+    assert sum(text.startswith("200") for text in first.values()) > least
+    assert last.keys() == first.keys()
+    changed = {url for url in first if last[url] != first[url]}
+    alone = [(one[0].__name__, after([one], changed)) for one in acts] if changed else []
+    return {
+        (name, url) for name, seen in [("all", last), *alone] for url in changed if seen[url] != first[url]
+    }
+
+
+def held(cast: Cast, row: Trajectory, *, submits: bool) -> Assignment:
+    """Ann's assignment, labelled."""
+    mine = assign.claim_this(actor=cast.ann, trajectory=row)
+    label_all(mine, 1, outcome=1)
+    if submits:
+        label.submit(actor=cast.ann, assignment=mine)
+    return mine
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "ann_submits", "states"),
+    ("kind", "while_she_labels", "after_she_submitted"),
     [
-        (STEPS, False, [nothing, given_back, differing, revealing]),
         # that they agree can show once she has submitted
-        (STEPS, True, [nothing, given_back, differing, revealing, agreeing, adjudicated]),
-        (DECISIONS, True, [nothing, agreeing, adjudicated]),
+        (
+            STEPS,
+            [given_back, differing, revealing],
+            [given_back, differing, revealing, agreeing, adjudicated],
+        ),
+        (DECISIONS, [], [agreeing, adjudicated]),
     ],
-    ids=["while she labels", "after she submitted", "decisions, after she submitted"],
+    ids=["steps", "decisions"],
 )
 def test_noninterference_of_the_other_annotator_with_anything_i_can_see(
-    db: None, kind: ProjectKind, ann_submits: bool, states: list[State]
+    db: None, kind: ProjectKind, while_she_labels: list[Act], after_she_submitted: list[Act]
 ) -> None:
     with time_machine.travel(NOW, tick=False):
         cast = make_cast(kind=kind.name)
         # that a project has judges is known
         make_imported_judge(cast.project, "a judge of name")
-        # one that ann holds, one that she does not, so that there is always something to claim
-        records = make_records(2) if kind is STEPS else [make_decision(query) for query in range(2)]
-        row, free = import_records(cast.project, records)
-        mine = assign.claim_this(actor=cast.ann, trajectory=row)
-        label_all(mine, 1, outcome=1)
-        if ann_submits:
-            label.submit(actor=cast.ann, assignment=mine)
-        found = seen_in(states, cast, row, ids_of(row, free, mine, cast.ann, cast.ben))
-    assert not told(found)
+        acts = [*after_she_submitted, *while_she_labels]
+        # those that ann holds, and one that she does not, so that there is always something to claim
+        size = len(acts) + 1
+        records = make_records(size) if kind is STEPS else [make_decision(query) for query in range(size)]
+        *rows, free = import_records(cast.project, records)
+        mine = [held(cast, row, submits=n < len(after_she_submitted)) for n, row in enumerate(rows)]
+        ids = ids_of(*rows, free, *mine, cast.ann, cast.ben, after=len(acts))
+        shown = told(cast, list(zip(acts, rows, strict=True)), ids)
+    assert not shown
 
 
 def spared(cast: Cast, row: Trajectory) -> None:
@@ -251,23 +269,26 @@ def _decided(row: Trajectory, *, asked: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", [timedelta(), timedelta(days=30)], ids=["at once", "when she is retested"])
-def test_noninterference_of_judges_as_the_second_reader(db: None, after: timedelta) -> None:
+def test_noninterference_of_judges_as_the_second_reader(db: None) -> None:
+    """At what she has just submitted, and at what she submitted so long ago that she is retested."""
     values = {"second_reader": "judges", "suggestion_policy": "never"}
+    acts: list[Act] = [spared, doubted, doubted_and_labelled]
     with time_machine.travel(NOW, tick=False) as clock:
         cast = make_cast()
         projects.update_project(actor=OPERATOR, project=cast.project, values=values)
-        row, free = import_records(cast.project, make_records(2))
-        suggest(make_imported_judge(cast.project, "a judge of name"), row, comment="a comment")
-        SecondPerson.objects.create(project=cast.project, trajectory=row)
-        Trajectory.objects.filter(pk=row.pk).update(free_slots=1)
-        mine = assign.claim_this(actor=cast.ann, trajectory=row)
-        label_all(mine, 1, outcome=1)
-        label.submit(actor=cast.ann, assignment=mine)
-        clock.shift(after)
-        states: list[State] = [nothing, spared, doubted, doubted_and_labelled]
-        found = seen_in(states, cast, row, ids_of(row, free, mine, cast.ann, cast.ben))
-    assert not told(found)
+        *rows, free = import_records(cast.project, make_records(2 * len(acts) + 1))
+        judge = make_imported_judge(cast.project, "a judge of name")
+        mine = []
+        for number, row in enumerate(rows):
+            if number == len(acts):
+                clock.shift(timedelta(days=30))
+            suggest(judge, row, comment="a comment")
+            SecondPerson.objects.create(project=cast.project, trajectory=row)
+            Trajectory.objects.filter(pk=row.pk).update(free_slots=1)
+            mine.append(held(cast, row, submits=True))
+        ids = ids_of(*rows, free, *mine, cast.ann, cast.ben, after=2)
+        shown = told(cast, list(zip(acts * 2, rows, strict=True)), ids)
+    assert not shown
 
 
 def left_to_people(cast: Cast, row: Trajectory) -> None:
@@ -282,55 +303,57 @@ def drawn_from_judged(cast: Cast, row: Trajectory) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("submits", [False, True], ids=["while she labels", "after she submitted"])
-def test_noninterference_of_what_judges_settled_first(db: None, submits: bool) -> None:
+def test_noninterference_of_what_judges_settled_first(db: None) -> None:
+    """At what she has submitted, and at what she labels."""
+    acts: list[Act] = [left_to_people, drawn_from_judged] * 2
     with time_machine.travel(NOW, tick=False):
-        cast, (row, free), _judges = make_judges_first_cast(2)
-        for one in (row, free):
+        cast, rows, _judges = make_judges_first_cast(len(acts) + 1)
+        for one in rows:
             JudgesFirstVerdict.objects.create(
                 project=cast.project, trajectory=one, verdict="people", place=0.5, created_at=NOW
             )
-        mine = assign.claim_this(actor=cast.ann, trajectory=row)
-        label_all(mine, 1, outcome=1)
-        if submits:
-            label.submit(actor=cast.ann, assignment=mine)
-        states: list[State] = [nothing, left_to_people, drawn_from_judged]
-        found = seen_in(states, cast, row, ids_of(row, free, mine, cast.ann, cast.ben))
-    assert not told(found)
+        free = rows.pop()
+        mine = [held(cast, row, submits=number < 2) for number, row in enumerate(rows)]
+        ids = ids_of(*rows, free, *mine, cast.ann, cast.ben)
+        shown = told(cast, list(zip(acts, rows, strict=True)), ids)
+    assert not shown
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("role", "ann_submits", "states"),
+    ("role", "while_she_labels", "after_she_submitted", "in_place_of"),
     [
-        ("adjudicator", False, [nothing, agreeing, differing]),
-        ("adjudicator", True, [nothing, differing, differing_otherwise, half_decided]),
+        ("adjudicator", [agreeing, differing], [differing, differing_otherwise, half_decided], []),
         # who administers a project may know who has submitted what, and once she has submitted, all labels
-        ("admin", False, [agreeing, differing]),
+        ("admin", [differing, differing_otherwise], [], [agreeing, agreeing]),
     ],
-    ids=["adjudicator while she labels", "adjudicator after she submitted", "admin while she labels"],
+    ids=["adjudicator", "admin"],
 )
 def test_noninterference_with_whoever_labels_and_decides_or_administers_too(
-    db: None, role: str, ann_submits: bool, states: list[State]
+    db: None,
+    role: str,
+    while_she_labels: list[Act],
+    after_she_submitted: list[Act],
+    in_place_of: list[Act],
 ) -> None:
     """There is enough beside it that agreement, figures of people and a release have something to say."""
     with time_machine.travel(NOW, tick=False):
         cast = make_cast()
-        row, _free, *others = import_records(cast.project, make_records(8))
-        for number, other in enumerate(others):
+        acts = [*after_she_submitted, *while_she_labels]
+        rows = import_records(cast.project, make_records(len(acts) + 7))
+        for number, row in enumerate(rows[len(acts) + 1 :]):
             for user in (cast.ann, cast.ben):
-                made = assign.claim_this(actor=user, trajectory=other)
+                made = assign.claim_this(actor=user, trajectory=row)
                 label_all(made, [1, -1 if number % 2 else 0], outcome=1)
                 label.submit(actor=user, assignment=made)
         release.freeze(actor=OPERATOR, project=cast.project, version="1.0")
         make_member(cast.project, cast.ann, "annotator", role)
-        mine = assign.claim_this(actor=cast.ann, trajectory=row)
-        label_all(mine, 1, outcome=1)
-        if ann_submits:
-            label.submit(actor=cast.ann, assignment=mine)
-        found = seen_in(states, cast, row, ids_of(row, mine, cast.ann, cast.ben))
-    assert sum(text.startswith("200") for text in found[states[0].__name__].values()) > 30
-    assert not told(found)
+        rows = rows[: len(acts)]
+        mine = [held(cast, row, submits=n < len(after_she_submitted)) for n, row in enumerate(rows)]
+        ids = ids_of(*rows, *mine, cast.ann, cast.ben)
+        others = list(zip(in_place_of, rows, strict=False))
+        shown = told(cast, list(zip(acts, rows, strict=True)), ids, in_place_of=others, least=30)
+    assert not shown
 
 
 @pytest.mark.slow
@@ -348,8 +371,9 @@ def test_noninterference_of_an_arm_with_anything_that_somebody_else_can_see(db: 
         label.submit(actor=cast.ann, assignment=mine)
         ids = ids_of(row, mine, his, cast.ann, cast.ben)
         found = {}
+        refused: set[str] = set()
         for arm in (Arm.SEALED, Arm.ALWAYS):
-            with transaction.atomic():
+            with taken_back():
                 Allocation.objects.filter(annotator=cast.ben).update(arm=arm.value)
                 if arm is Arm.ALWAYS:
                     label.reveal(actor=cast.ben, assignment=his, everything=True)
@@ -358,11 +382,12 @@ def test_noninterference_of_an_arm_with_anything_that_somebody_else_can_see(db: 
                 case = open_case(cast.judith, row)
                 Adjudication.objects.filter(pk=case.pk).update(letter_seed=7)  # drawn by chance, else
                 assert case.pk in ids[Adjudication]
-                for user in (cast.ann, cast.judith):
-                    found[arm, user] = seen_by(user, place_of(cast, row), ids)
-                transaction.set_rollback(True)
+                found[arm, cast.judith] = seen_by(cast.judith, place_of(cast, row), ids)
+                found[arm, cast.ann] = seen_by(cast.ann, place_of(cast, row), ids, refused)
+            # that an annotator is refused the same whatever others reveal, is held above
+            refused = {url for url, text in found[arm, cast.ann].items() if text[0] in "345"}
     for (arm, user), seen in found.items():
         first = found[Arm.SEALED, user]
         assert sum(text.startswith("200") for text in first.values()) > 20
-        changed = [url for url in first if seen[url] != first[url]]
+        changed = [url for url in seen if seen[url] != first[url]]
         assert not changed, f"that ben is in the arm {arm} shows {user} at {changed}"
