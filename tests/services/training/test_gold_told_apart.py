@@ -5,7 +5,6 @@ sent before, during and after labelling them. `SERVED_TRAJECTORIES=1000` serves 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,9 +66,8 @@ def served(cast: Cast, patch: pytest.MonkeyPatch, *, whole: bool = True) -> list
     return turns[1:-1]
 
 
-def looked_at_again(cast: Cast, patch: pytest.MonkeyPatch) -> list[Turn]:
-    """What cleo is sent of all that she was given when she is asked to look at it again."""
-    turns = served(cast, patch, whole=False)
+def look_again(cast: Cast, turns: list[Turn]) -> None:
+    """Put what cleo is sent when she is asked to look at them again in the place of what she was sent."""
     membership = Membership.objects.select_related("project", "user").get(
         project=cast.project, user=cast.cleo
     )
@@ -86,7 +84,6 @@ def looked_at_again(cast: Cast, patch: pytest.MonkeyPatch) -> list[Turn]:
         recorder.look_again(turn)
         recorder.pages(turn)
     recorder.lists(turns)
-    return turns
 
 
 def of(turns: list[Turn]) -> np.ndarray:
@@ -96,17 +93,21 @@ def of(turns: list[Turn]) -> np.ndarray:
     return hidden
 
 
-@pytest.mark.parametrize("given", [served, looked_at_again])
-def test_nothing_that_is_sent_tells_gold_or_rechecks(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch, given: Callable[[Cast, pytest.MonkeyPatch], list[Turn]]
-) -> None:
-    """Of the samples of this size one in some hundred is beyond the bounds by chance: then another one, which
-    has nothing of the first, decides."""
+def test_nothing_that_is_sent_tells_gold_or_rechecks(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither when they are given nor when she is asked to look at them again. Of the samples of this size
+    one in some hundred is beyond the bounds by chance: then another one, which has nothing of the first,
+    decides."""
 
-    def sampled() -> Verdict:
+    def sampled() -> tuple[Verdict, Verdict]:
         with transaction.atomic():
-            turns = given(cast, monkeypatch)
+            turns = served(cast, monkeypatch)
+            first = told_apart(turns)
+            look_again(cast, turns)
+            second = told_apart(turns)
             transaction.set_rollback(True)
+        return first, second
+
+    def told_apart(turns: list[Turn]) -> Verdict:
         assert odd_ones(turns, least=8) == []
         return verdict(features(turns, timed=TIMED), of(turns))
 
@@ -115,7 +116,9 @@ def test_nothing_that_is_sent_tells_gold_or_rechecks(
 
     found = sampled()
     print(found)
-    assert fits(found) or fits(again := sampled()), (found, again)
+    if not all(map(fits, found)):
+        again = sampled()
+        assert all(fits(one) or fits(other) for one, other in zip(found, again, strict=True)), (found, again)
 
 
 def test_ids_at_the_end_a_missing_field_and_a_header_are_found(
