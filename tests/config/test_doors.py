@@ -25,8 +25,8 @@ from config import csp
 from config.broker import Broker
 from config.cache import TolerantRedisCache
 from config.client import client_ip
-from config.server.limits import BodyLimit
 from config.logs import OneLine
+from config.server.limits import BodyLimit
 from tests.databases import lifted
 from tests.servers import ROOT
 
