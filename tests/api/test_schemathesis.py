@@ -121,7 +121,8 @@ def _try(
     admin: dict[str, str],
     annotator: dict[str, str],
 ) -> None:
-    """Call one operation with made-up requests: each as it is, and aimed at what exists."""
+    """Call one operation with made-up requests, aimed at what exists: only there does anybody look at what is
+    sent. Those that keep to the schema come as they are made up, too, and from somebody who may do little."""
     from schemathesis.checks import not_a_server_error
     from schemathesis.specs.openapi.checks import (
         content_type_conformance,
@@ -151,10 +152,12 @@ def _try(
     )
     @given(case=operation.as_strategy(generation_mode=mode))
     def check(case: Case) -> None:
-        call(case, admin)
+        if mode.is_positive:
+            call(case, admin)
         aim(case, there)
         call(case, admin)
-        call(case, annotator)
+        if mode.is_positive:
+            call(case, annotator)
 
     try:
         check()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import runpy
 import stat
 import subprocess
 import sys
@@ -141,17 +143,30 @@ def test_value_of_any_kind_may_stand_in_a_file(tmp_path: Path) -> None:
         ("REDIS_URL", "redis://:se/cret@redis.example/0"),
     ],
 )
-def test_value_that_cannot_be_used_is_refused_at_the_start_by_name(
-    name: str, value: str, tmp_path: Path
+def test_value_that_cannot_be_used_is_refused_by_name(
+    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    environment = server_environment(database="", data=tmp_path) | {name: value}
-    for command in [["manage.py", "check"], *[["-m", "config.prepare"]] * (name == "REDIS_URL")]:
-        done = subprocess.run(
-            [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 1
-        assert done.stderr.startswith(name) and len(done.stderr.splitlines()) == 1
-        assert "se" not in done.stderr.split() and "cret" not in done.stderr
+    for variable in {*os.environ, name}:
+        if variable.startswith(("TRISTEP_", "DATABASE_URL", "REDIS_URL")):
+            monkeypatch.delenv(variable, raising=False)
+    for variable, told in {"TRISTEP_DATA_DIR": str(tmp_path), name: value}.items():
+        monkeypatch.setenv(variable, told)
+    with pytest.raises(BadEnvironment) as refused:
+        runpy.run_path(str(ROOT / "config" / "settings" / "base.py"))
+    said = str(refused.value)
+    assert said.startswith(name) and len(said.splitlines()) == 1
+    assert "se" not in said.split() and "cret" not in said
+
+
+@pytest.mark.parametrize("command", [["manage.py", "check"], ["-m", "config.prepare"]])
+def test_value_that_cannot_be_used_ends_the_start_in_one_line(command: list[str], tmp_path: Path) -> None:
+    environment = server_environment(database="", data=tmp_path) | {"REDIS_URL": "redis://:se/cret@redis/0"}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("REDIS_URL") and len(done.stderr.splitlines()) == 1
+    assert "se" not in done.stderr.split() and "cret" not in done.stderr
 
 
 def test_data_folder_may_have_any_name(tmp_path: Path) -> None:

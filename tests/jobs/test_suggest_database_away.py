@@ -21,25 +21,23 @@ from tests.judge_server import JudgeServer
 from tests.servers import ROOT, ServerMissing, server_environment, start_postgres, wait_for
 
 TRAJECTORIES = 120
-# Straight from the models: nothing of this asks a trigger, and migrating takes ten times as long.
-MAKE_TABLES = """
-import django
+# In one process, whose start costs more than all of it. The tables come straight from the models: nothing of
+# this asks a trigger.
+PREPARE = """
+import django, sys
 django.setup()
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 settings.MIGRATION_MODULES = {app.label: None for app in apps.get_app_configs()}
 call_command("migrate", run_syncdb=True, verbosity=0, skip_checks=True)
-"""
-MAKE_JUDGE = """
-import django, sys
-django.setup()
+call_command("import_trajectories", "apb", sys.argv[1], skip_checks=True)
 from annotation.models import Project
 from annotation.policies import OPERATOR
 from annotation.services import suggest
 project = Project.objects.get(slug="apb")
 suggest.create_judge(actor=OPERATOR, project=project, name="Sage", kind="openai_compatible", model="ok",
-                     base_url=sys.argv[1], concurrency=4)
+                     base_url=sys.argv[2], concurrency=4)
 """
 
 
@@ -115,13 +113,8 @@ def test_run_outlives_a_restart_of_the_database(postgres: Postgres, tmp_path: Pa
     with JudgeServer(delay=0.1) as judges:
         environment = server_environment(database=postgres.url, data=data, TRISTEP_JUDGE_URLS=judges.url)
 
-        def run(*arguments: str | Path) -> None:
-            command = [sys.executable, *map(str, arguments)]
-            subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
-
-        run("-c", MAKE_TABLES)
-        run("manage.py", "import_trajectories", "apb", records, "--skip-checks")
-        run("-c", MAKE_JUDGE, judges.url)
+        prepared = [sys.executable, "-c", PREPARE, str(records), judges.url]
+        subprocess.run(prepared, cwd=ROOT, env=environment, check=True, capture_output=True)
         log = tmp_path / "suggest.log"
         with log.open("wb") as output:
             process = spawn(
