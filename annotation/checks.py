@@ -24,8 +24,8 @@ from annotation.models import frozen
 from annotation.services import audit
 
 CHAINED_WITHIN = timedelta(hours=1)
-OLDEST = "48b59930"
-"""The last commit with the migrations that `0001_schema` takes the place of."""
+OLDEST = "1aeae231"
+"""The last commit with the migrations that `0001_user` and `0002_tables` take the place of."""
 
 
 @register(Tags.database)
@@ -37,8 +37,12 @@ def history_is_whole(
     for alias in databases or []:
         connection = connections[alias]
         try:
-            begun = any(app == "annotation" for app, _ in MigrationRecorder(connection).applied_migrations())
-            if not begun or ("annotation", "0001_schema") in MigrationLoader(connection).applied_migrations:
+            recorded = MigrationRecorder(connection).applied_migrations()
+            older = (
+                any(app == "annotation" for app, _ in recorded)
+                and ("annotation", "0001_user") not in recorded
+            )
+            if not older or ("annotation", "0002_tables") in MigrationLoader(connection).applied_migrations:
                 continue
         except OperationalError:
             continue

@@ -1,6 +1,6 @@
 """The test databases: migrated once, copied for every process, emptied quickly after a test that commits.
 
-Migrating takes as long as fifty tests, and Django's own flush as long as one. So a migrated template is
+Migrating takes as long as ten tests, and Django's own flush as long as one. So a migrated template is
 kept, named after everything that it depends on: on SQLite a file in `.pytest_cache`, on PostgreSQL a database
 beside those of the processes. `pytest --create-db` makes it anew.
 """

@@ -1,4 +1,4 @@
-"""A database from before `0001_schema` goes on working, and an older one is refused in a sentence."""
+"""A database from before `0002_tables` goes on working, and an older one is refused in a sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import psycopg2
 import pytest
 from django.db import connection
 
-from annotation.models import frozen
 from config.management import archive
 from tests.databases import described
 from tests.servers import ROOT, database_url, server_environment
@@ -43,48 +42,47 @@ rows = {model._meta.db_table: len(model._base_manager.all()) for model in models
 print(json.dumps([described(connection), archive.schema(), rows]))
 """
 OLDER = {
-    "one migration short": ["DELETE FROM django_migrations WHERE name = '0028_prompt_workshop'"],
-    "its very first tables": [
-        "DELETE FROM django_migrations WHERE app = 'annotation' AND name <> '0001_first_release'",
-        "UPDATE django_migrations SET name = '0001_initial' WHERE app = 'annotation'",
+    "one migration short": ["DELETE FROM django_migrations WHERE name = '0045_count_by_index'"],
+    "that of 48b59930": [
+        "DELETE FROM django_migrations WHERE app = 'annotation' AND name <> '0001_schema'",
+        "UPDATE django_migrations SET name = '0028_prompt_workshop' WHERE app = 'annotation'",
     ],
 }
+Load = Callable[..., str]
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
-def _dump(vendor: str) -> str:
-    return gzip.decompress((DUMPS / f"{vendor}.sql.gz").read_bytes()).decode()
+def _dump(vendor: str = "") -> str:
+    return gzip.decompress((DUMPS / f"{vendor or connection.vendor}.sql.gz").read_bytes()).decode()
 
 
 @pytest.fixture
-def old_database(tmp_path: Path, db: None) -> Iterator[Callable[..., str]]:
-    """Makes the old database, changed by statements, and gives its DATABASE_URL."""
+def load(tmp_path: Path, db: None) -> Iterator[Load]:
+    """Makes a database beside the tests' own, of statements, and gives its DATABASE_URL."""
     settings = dict(connection.settings_dict)
     if connection.vendor == "sqlite":
         settings["NAME"] = str(tmp_path / "old.sqlite3")
 
-        def load(*statements: str) -> str:
+        def filled(*statements: str) -> str:
             with closing(sqlite3.connect(settings["NAME"])) as raw:
-                raw.executescript(";\n".join([_dump("sqlite"), *statements]))
+                raw.executescript(";\n".join(statements))
             return database_url(settings)
 
-        yield load
+        yield filled
         return
     name = f"{settings['NAME']}_old"
     where = {"user": settings["USER"], "host": settings["HOST"]}
 
-    def fill(*statements: str) -> str:
+    def loaded(*statements: str) -> str:
         with closing(psycopg2.connect(dbname=name, **where)) as raw, raw, raw.cursor() as cursor:
-            cursor.execute(_dump("postgresql"))
-            for statement in statements:
-                cursor.execute(f"SET search_path = public; {statement}")
+            cursor.execute(";\n".join(statements))
         return database_url({**settings, "NAME": name})
 
     with closing(psycopg2.connect(dbname="postgres", **where)) as server:
         server.autocommit = True
         with server.cursor() as cursor:
             cursor.execute(f'CREATE DATABASE "{name}"')
-        yield fill
+        yield loaded
         with server.cursor() as cursor:
             cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
@@ -106,26 +104,32 @@ def start(tmp_path: Path) -> Start:
     return started
 
 
-def test_upgrade_keeps_every_row_and_gives_the_tables_of_a_new_database_while_a_second_waits(
-    old_database: Callable[..., str], start: Start, tmp_path: Path
+def test_upgrade_keeps_every_row_and_has_the_tables_of_a_new_database(
+    load: Load, start: Start, tmp_path: Path
 ) -> None:
-    held = re.findall(r'^INSERT INTO "(annotation_\w+)" VALUES', _dump("sqlite"), re.MULTILINE)
-    database = old_database()
+    upgraded = start(load(_dump()), "-c", UPGRADE, str(tmp_path / "release-key"))
+    said, errors = upgraded.communicate()
 
-    one = start(database, "-c", UPGRADE, str(tmp_path / "release-key"))
-    other = start(database, "manage.py", "migrate")
-    (said, errors), (_migrated, refused) = one.communicate(), other.communicate()
-
-    assert (one.returncode, other.returncode, refused) == (0, 0, ""), errors
+    assert upgraded.returncode == 0, errors
     tables, schema, rows = json.loads(said.splitlines()[-1])
-    expected = {table: held.count(table) for table in held if table in rows}
-    # the whole audit log of before is chained (and fits: UPGRADE runs `check`)
-    expected[frozen.LINK] = expected[frozen.EVENT]
-    # counted of what people have in common: four pairs of them
-    expected["annotation_meeting"] = 4
-    assert {table: count for table, count in rows.items() if count} == expected
+    # of both dumps, which hold the same rows, SQLite's has each in a line
+    held = re.findall(r'^INSERT INTO "(\w+)" VALUES', _dump("sqlite"), re.MULTILINE)
+    assert rows == {table: held.count(table) for table in rows}
     assert tables == described(connection)
     assert schema == archive.schema()
+
+
+def test_one_of_two_migrations_at_once_goes_on_where_a_first_was_cut_off(load: Load, start: Start) -> None:
+    database = load("SELECT 1")
+    cut_off = start(database, "manage.py", "migrate", "annotation", "0001_user", "--skip-checks")
+    cut_off.communicate()
+    assert cut_off.returncode == 0
+
+    both = [start(database, "manage.py", "migrate") for _ in range(2)]
+    outcomes = [(*migrating.communicate(), migrating.returncode) for migrating in both]
+
+    assert [outcome[1:] for outcome in outcomes] == [("", 0)] * 2
+    assert sum("Applying annotation.0002_tables... OK" in said for said, *_ in outcomes) == 1
 
 
 @pytest.mark.once
@@ -135,11 +139,11 @@ def test_upgrade_keeps_every_row_and_gives_the_tables_of_a_new_database_while_a_
     ids=OLDER,
 )
 def test_older_database_is_refused_with_the_commit_to_pass_through(
-    old_database: Callable[..., str], start: Start, command: tuple[str, ...], statements: list[str]
+    load: Load, start: Start, command: tuple[str, ...], statements: list[str]
 ) -> None:
-    done = start(old_database(*statements), *command)
+    done = start(load(_dump(), *statements), *command)
     _said, errors = done.communicate()
 
     assert done.returncode == 1
-    assert "check out commit 48b59930" in errors
+    assert "check out commit 1aeae231" in errors
     assert "Traceback" not in errors

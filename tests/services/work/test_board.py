@@ -8,14 +8,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
-from django.apps import apps
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
 from annotation.core.errors import Denied, Invalid
 from annotation.core.vocabulary import RecheckKind
 from annotation.models import ActiveTime, Assignment, Membership, Recheck, User
-from annotation.policies import OPERATOR
 from annotation.reports.work.board import Outlook, PersonWork, board, own_part
 from annotation.reports.work.hours import days_of_work
 from annotation.services import label, projects, rechecks
@@ -256,17 +253,3 @@ def test_end_is_projected_from_the_weeks_before_today_and_days_away(cast: Cast) 
     assert projected().days.value == pytest.approx(56.0 + 6.5 * 3 / 4)
     Membership.objects.filter(pk=mine.pk).update(is_annotator=False, is_adjudicator=True)
     assert projected().days.value == pytest.approx(56.0)
-
-
-def test_time_from_before_stands_where_the_work_ended(cast: Cast) -> None:
-    people.import_records(cast.project, 2)
-    first, second = (people.claim(cast.ann, cast.project) for _ in range(2))
-    at = datetime(2026, 3, 1, 10, 29, 59, tzinfo=UTC)
-    Assignment.stored.filter(pk=first.pk).update(active_ms=700, last_used_at=at)
-    Assignment.stored.filter(pk=second.pk).update(active_ms=300, last_used_at=at)
-
-    import_string("annotation.migrations.0032_active_time.by_quarter")(apps, None)
-
-    (row,) = ActiveTime.objects.all()
-    assert (row.begins_at, row.active_ms) == (datetime(2026, 3, 1, 10, 15, tzinfo=UTC), 1_000)
-    assert board(actor=OPERATOR, project=cast.project, zone=UTC).people[0].all.active_ms == 1_000
