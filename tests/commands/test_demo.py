@@ -69,16 +69,11 @@ def test_demo_accounts_open_with_the_known_passwords() -> None:
 
 
 @pytest.mark.once
-def test_demo_passwords_by_chance_are_not_guessable_from_the_name() -> None:
+def test_demo_passwords_are_by_chance_and_a_second_demo_is_refused_and_changes_nothing() -> None:
     accounts = load()
     assert {account["username"] for account in accounts} == {"admin", "maya", "tomas", "lin", "ines"}
     assert all(account["username"] not in account["password"] for account in accounts)
     assert len({account["password"] for account in accounts}) == len(accounts)
-
-
-@pytest.mark.once
-def test_demo_that_is_a_second_one_is_refused_and_changes_nothing() -> None:
-    load()
     before = Trajectory.objects.count()
     with pytest.raises(CommandError, match="already"):
         load()
@@ -101,6 +96,9 @@ def test_demo_is_left_out_when_asked_and_an_administrator_is_made(monkeypatch: p
     assert not Project.objects.exists()
     assert User.objects.get().check_password(admin["password"])
     assert User.objects.get().is_superuser
+    # a second start makes nobody anew
+    assert prepare(known_passwords=True, demo=False) == []
+    assert User.objects.count() == 1
 
 
 def test_make_run_passes_on_that_there_is_to_be_no_demo() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from django.core.checks import run_checks
-from django.core.management import call_command
 from django.db import connection
 
 from annotation import checks
+from annotation.models import User
 from config import env as reading
 from tests.servers import ROOT
 
@@ -78,7 +78,7 @@ def test_check_asks_the_database_for_well_known_passwords_and_the_owner() -> Non
     # in the tests the role that made the tables also uses them
     owner = {"annotation.W019"} if connection.vendor == "postgresql" else set()
     assert ids() == owner
-    call_command("demo", known_passwords=True, verbosity=0)
+    User.objects.create_user("maya", password="maya-demo")
     assert ids() == {"annotation.W018"} | owner
 
 

@@ -1,20 +1,18 @@
-"""`make run`'s one process: it starts everything, says where, and leaves nothing behind."""
+"""`make run`'s one process: it starts everything, says where, and leaves nothing behind. What Ctrl-C does is
+in `test_wheel.py`."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
-import shutil
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,28 +68,6 @@ def test_first_run_serves_the_demo_and_a_second_one_says_why_it_cannot(server: S
     assert "choose another one" in other.words()
     for words in (again.words(), other.words()):
         assert len(words.strip().splitlines()) == 1
-
-
-@pytest.mark.slow
-def test_serve_stops_every_part_on_ctrl_c_and_keeps_the_data(server: Site, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    alive = shutil.ignore_patterns("*.sock", "db.sqlite3*", "broker", "logs", "run.lock")
-    shutil.copytree(server.data, data, ignore=alive)
-    with (
-        closing(sqlite3.connect(server.data / "db.sqlite3")) as there,
-        closing(sqlite3.connect(data / "db.sqlite3")) as here,
-    ):
-        there.backup(here)
-    second_run = Server(data, TRISTEP_WEB_PROCESSES="1").ready()
-    below = descendants(second_run.pid)
-    assert {
-        name for name in ("gunicorn", "celery", "valkey") if any(name in line for line in below.values())
-    } == {"gunicorn", "celery", "valkey"}
-    os.killpg(second_run.pid, signal.SIGINT)
-    assert second_run.process.wait(timeout=60) == 0
-    assert "your data are kept" in second_run.words()
-    assert "Traceback" not in second_run.words()
-    assert running(below) == []
 
 
 def test_serve_names_a_part_that_dies_and_stops_everything(sleeping: Server) -> None:

@@ -29,9 +29,14 @@ SIDES: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.fixture(params=SIDES.values(), ids=SIDES)
+@pytest.fixture(
+    params=[
+        pytest.param(made, id=name, marks=[pytest.mark.postgres] if name == "mlflow" else [])
+        for name, made in SIDES.items()
+    ]
+)
 def side(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A server of each kind, and of each version that is asked otherwise."""
+    """A server of each kind, and of each version that is asked otherwise; one on PostgreSQL, too."""
     with fake(request.param()) as server:
         yield server
 

@@ -22,7 +22,6 @@ from .walking import walk
 Connect = Callable[..., Connection]
 
 
-@pytest.mark.postgres
 def test_labels_lie_on_the_spans_of_the_steps_and_follow_the_consensus(
     cast: Cast, side: Side, connect: Connect
 ) -> None:
@@ -42,7 +41,6 @@ def test_dry_run_says_what_would_be_done_and_does_nothing(cast: Cast, side: Side
     assert (row.counts["written"], side.labels(), PushedRecord.objects.count()) == (3, {}, 0)
 
 
-@pytest.mark.postgres
 def test_trace_that_changed_after_it_was_begun_stays_and_its_new_version_goes_elsewhere(
     cast: Cast, side: Side, connect: Connect
 ) -> None:
