@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import yaml
 
 from config.env import BadEnvironment, Env, redis
 from config.settings import base
+from tests.config.read_settings import read_settings
 from tests.servers import ROOT
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
@@ -29,26 +28,6 @@ FIXED = frozenset(
         *("TRISTEP_SECRET_KEY_FILE", "TRISTEP_DATA_DIR", "TRISTEP_STATIC_DIR"),
     }
 )
-ASKED = """
-import json
-from config.settings import base
-print(json.dumps([base.DATABASES["default"], base.REDIS_URL, base.SECRET_KEY, base.HTTPS, base.PROXY_HOPS,
-                  base.AXES_FAILURE_LIMIT, base.CELERY_BROKER_URL]))
-"""
-
-
-def read(variables: dict[str, str]) -> list[Any]:
-    """The settings in that environment."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    done = subprocess.run(
-        [sys.executable, "-c", ASKED],
-        cwd=ROOT,
-        env=kept | variables,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return list(json.loads(done.stdout))
 
 
 @pytest.fixture
@@ -89,7 +68,8 @@ def test_compose_gives_the_settings_its_secrets_and_all_of_env(secrets: Path, tm
             key: re.sub(r"\$\{\w+:-(\w*)\}", r"\1", str(value)).replace("/run/secrets", str(secrets))
             for key, value in service["environment"].items()
         } | {"TRISTEP_DATA_DIR": str(tmp_path / "data"), "TRISTEP_SIGN_IN_FAILURES": "5"}
-        database, cache, key, https, hops, failures, broker = read(variables)
+        found = read_settings(variables)
+        database = found["DATABASES"]["default"]
         role = "owner" if name == "migrate" else "app"
         password = (secrets / "redis_password").read_text()
         assert (database["USER"], database["PASSWORD"], database["HOST"]) == (
@@ -97,8 +77,9 @@ def test_compose_gives_the_settings_its_secrets_and_all_of_env(secrets: Path, tm
             (secrets / f"postgres_{role}_password").read_text(),
             "postgres",
         )
-        assert cache == broker == f"redis://:{password}@redis:6379/0"
-        assert (key, https, hops, failures) == ((secrets / "secret_key").read_text(), True, 1, 5)
+        assert found["REDIS_URL"] == found["CELERY_BROKER_URL"] == f"redis://:{password}@redis:6379/0"
+        assert found["SECRET_KEY"] == (secrets / "secret_key").read_text()
+        assert (found["HTTPS"], found["PROXY_HOPS"], found["AXES_FAILURE_LIMIT"]) == (True, 1, 5)
         assert set(service["secrets"]) >= {f"postgres_{role}_password", "redis_password", "secret_key"}
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
-import os
 import pickle
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -27,8 +25,8 @@ from config.cache import TolerantRedisCache
 from config.client import client_ip
 from config.logs import OneLine
 from config.server.limits import BodyLimit
+from tests.config.read_settings import read_settings
 from tests.databases import lifted
-from tests.servers import ROOT
 
 
 @pytest.mark.django_db
@@ -172,7 +170,8 @@ class Touch:
 
 
 def test_cache_takes_nothing_that_this_server_has_not_written(broker: Broker, tmp_path: Path) -> None:
-    options = {"OPTIONS": {"serializer": settings_of_production()["OPTIONS"]["serializer"]}}
+    production = read_settings({"REDIS_URL": "unix:///nowhere", "TRISTEP_DATA_DIR": str(tmp_path)})
+    options = {"OPTIONS": {"serializer": production["CACHES"]["default"]["OPTIONS"]["serializer"]}}
     cache = TolerantRedisCache(broker.url, options)
     for value in ({"a": [1.5, "κ", None]}, [1, 2.5], "<p>text</p>", 7, True):
         cache.set("written", value, 60)
@@ -187,20 +186,6 @@ def test_cache_takes_nothing_that_this_server_has_not_written(broker: Broker, tm
         assert cache.get("written", "a miss") == "a miss", forged
     assert not trace.exists()
     client.close()
-
-
-def settings_of_production() -> Any:
-    """The cache as the settings set it up when there is a Redis."""
-    asked = "import json; from config.settings import base; print(json.dumps(base.CACHES['default']))"
-    environment = {
-        **os.environ,
-        "REDIS_URL": "unix:///nowhere",
-        "DJANGO_SETTINGS_MODULE": "config.settings.base",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", asked], env=environment, cwd=ROOT, capture_output=True, check=True
-    )
-    return json.loads(done.stdout)
 
 
 def test_cache_that_is_away_is_a_cache_that_misses() -> None:

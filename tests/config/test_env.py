@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import runpy
 import stat
 import subprocess
 import sys
@@ -15,6 +13,7 @@ import pytest
 
 from config.env import BadEnvironment, Env, broker, database, email, secret_key
 from config.settings import organisation
+from tests.config.read_settings import read_settings
 from tests.servers import ROOT, server_environment
 
 BASE = Path("/srv/tristep")
@@ -143,16 +142,9 @@ def test_value_of_any_kind_may_stand_in_a_file(tmp_path: Path) -> None:
         ("REDIS_URL", "redis://:se/cret@redis.example/0"),
     ],
 )
-def test_value_that_cannot_be_used_is_refused_by_name(
-    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for variable in {*os.environ, name}:
-        if variable.startswith(("TRISTEP_", "DATABASE_URL", "REDIS_URL")):
-            monkeypatch.delenv(variable, raising=False)
-    for variable, told in {"TRISTEP_DATA_DIR": str(tmp_path), name: value}.items():
-        monkeypatch.setenv(variable, told)
+def test_value_that_cannot_be_used_is_refused_by_name(name: str, value: str, tmp_path: Path) -> None:
     with pytest.raises(BadEnvironment) as refused:
-        runpy.run_path(str(ROOT / "config" / "settings" / "base.py"))
+        read_settings({"TRISTEP_DATA_DIR": str(tmp_path), name: value})
     said = str(refused.value)
     assert said.startswith(name) and len(said.splitlines()) == 1
     assert "se" not in said.split() and "cret" not in said
@@ -171,16 +163,8 @@ def test_value_that_cannot_be_used_ends_the_start_in_one_line(command: list[str]
 
 def test_data_folder_may_have_any_name(tmp_path: Path) -> None:
     data = tmp_path / "lab #2, 50%25 ?"
-    asked = "from config.settings import base; print(base.DATABASES['default']['NAME'])"
-    done = subprocess.run(
-        [sys.executable, "-c", asked],
-        cwd=ROOT,
-        env=server_environment(database="", data=data),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == str(data / "db.sqlite3")
+    found = read_settings({"TRISTEP_DATA_DIR": str(data)})
+    assert str(found["DATABASES"]["default"]["NAME"]) == str(data / "db.sqlite3")
 
 
 OIDC = {
