@@ -21,10 +21,12 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.utils import ConnectionHandler
 
 from annotation.models import frozen
+from config import env
 from tests.servers import ROOT
 from tests.shared import locked
 
@@ -242,6 +244,19 @@ def lifted() -> Iterator[None]:
     frozen.lift(connection)
     yield
     frozen.install(connection)
+
+
+@contextmanager
+def elsewhere(url: str) -> Iterator[None]:
+    """With the database of that DATABASE_URL in this thread: one that is away, or empty."""
+    ours = connections[DEFAULT_DB_ALIAS]
+    theirs = ConnectionHandler({DEFAULT_DB_ALIAS: env.database(url, base=ROOT)})
+    connections[DEFAULT_DB_ALIAS] = theirs[DEFAULT_DB_ALIAS]
+    try:
+        yield
+    finally:
+        connections[DEFAULT_DB_ALIAS].close()
+        connections[DEFAULT_DB_ALIAS] = ours
 
 
 def empty_everything() -> None:

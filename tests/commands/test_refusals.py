@@ -1,18 +1,23 @@
 """Refusals of commands: one sentence, and no traceback."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command, get_commands, load_command_class
+from django.core.management import (
+    CommandError,
+    ManagementUtility,
+    call_command,
+    get_commands,
+    load_command_class,
+)
 from django.db import OperationalError, connection
 
 from annotation.management.base import OperatorCommand
 from annotation.models import User
+from tests.databases import elsewhere
 from tests.people import make_cast
-from tests.servers import ROOT, free_port, server_environment
+from tests.servers import free_port
 
 pytestmark = pytest.mark.django_db
 
@@ -58,18 +63,19 @@ def test_accounts_are_not_made_where_a_restore_was_killed(
     ids=["away", "empty"],
 )
 def test_commands_say_that_the_database_is_away_or_empty(
-    command: list[str], database: str, said: str, tmp_path: Path
+    command: list[str],
+    database: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "manage.py"), *command],
-        cwd=tmp_path,
-        env=server_environment(database=database.replace("///", f"///{tmp_path}/"), data=tmp_path),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1 and said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    monkeypatch.chdir(tmp_path)
+    with elsewhere(database.replace("///", f"///{tmp_path}/")), pytest.raises(SystemExit) as ended:
+        ManagementUtility(["manage.py", *command]).execute()
+    told = capsys.readouterr().err
+    assert ended.value.code == 1 and said in told
+    assert len(told.splitlines()) == 1
 
 
 @pytest.mark.once

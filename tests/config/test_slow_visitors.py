@@ -18,7 +18,7 @@ from annotation.models import Label
 from config.server.worker import KEPT, SMALL_BODY, PacedSocket, expected_length
 from tests.callers import token_of
 from tests.people import change, claim, import_records, make_cast, op_id, step_indexes
-from tests.servers import WebServer
+from tests.servers import WebServer, wait_for
 
 HEAD = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 # What 200 visitors send before they fall silent, and read no more: a part of a head, of a small body, of a
@@ -125,6 +125,8 @@ def test_slow_visitors_and_large_bodies_hold_up_nothing_and_reach_no_disk(
         visitor.close()
     arriving = Path(process_environment["TRISTEP_DATA_DIR"]) / "uploads" / "arriving"
     assert list(arriving.iterdir()) == []
+    assert web_server.stop() is True
+    wait_for(lambda: not web_server.answers(), "the server to be gone")
 
 
 def test_paced_socket_gives_up_on_who_sends_or_reads_too_slowly() -> None:

@@ -17,6 +17,7 @@ from annotation.models import ImportFile, Step, Task, Trajectory
 from annotation.services import ingest
 from config.broker import Broker
 from config.celery import app
+from config.env import broker
 from tests import people
 from tests.people import Cast
 from tests.servers import Worker, wait_for
@@ -61,25 +62,7 @@ def _point(url: str) -> None:
 
 
 @pytest.mark.once
-def test_import_is_done_by_the_worker_and_a_bad_file_is_refused_by_it(
-    shared_uploads: Path, worker: Worker, cast: Cast
-) -> None:
-    good = upload(cast, 30)
-    assert good.state == ImportState.QUEUED
-    published(good)
-
-    bad = upload(cast, [people.make_record(50), people.make_record(51, messages=[])])
-    wait_for(lambda: state_of(bad) == ImportState.FAILED, "the refusal", seconds=PATIENCE)
-
-    assert (good.created_count, good.attempt) == (30, 1)
-    assert Trajectory.objects.filter(live=True).count() == 30
-    assert (bad.error_count, bad.errors[0]["line"]) == (1, 2)
-    wait_for(lambda: not list(shared_uploads.glob("*.import")), "the uploads to be deleted")
-    assert "Question" not in worker.words(), "logs hold no trajectory text"
-
-
-@pytest.mark.once
-def test_broker_that_is_away_fails_no_upload_and_the_reaper_sends_it_later(
+def test_worker_imports_refuses_a_bad_file_and_is_sent_what_a_broker_that_was_away_has_missed(
     celery_broker: Broker,
     shared_uploads: Path,
     process_environment: dict[str, str],
@@ -88,18 +71,31 @@ def test_broker_that_is_away_fails_no_upload_and_the_reaper_sends_it_later(
 ) -> None:
     _point("redis://127.0.0.1:1/0")
     begun = time.monotonic()
-    source = upload(cast, 5)
+    missed = upload(cast, 5)
     assert time.monotonic() - begun < 15
-    assert state_of(source) == ImportState.QUEUED
+    assert state_of(missed) == ImportState.QUEUED
     ImportFile.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    _point(broker(celery_broker.url))
 
-    worker = Worker(process_environment, tmp_path / "late.log")
+    worker = Worker(process_environment, tmp_path / "worker.log")
     try:
-        published(source)
+        published(missed)
+        good = upload(cast, [people.make_record(number) for number in range(10, 40)])
+        assert good.state == ImportState.QUEUED
+        published(good)
+        bad = upload(cast, [people.make_record(50), people.make_record(51, messages=[])])
+        wait_for(lambda: state_of(bad) == ImportState.FAILED, "the refusal", seconds=PATIENCE)
+        wait_for(lambda: not list(shared_uploads.glob("*.import")), "the uploads to be deleted")
+        # a question that comes before the worker listens for questions is lost: it is asked again
+        wait_for(lambda: app.control.ping(timeout=5, limit=1), "an answer to a ping")
     finally:
-        worker.stop()
+        ended = worker.stop()
 
-    assert (source.attempt, source.created_count) == (1, 5)
+    assert ended
+    assert [(one.attempt, one.created_count) for one in (missed, good)] == [(1, 5), (1, 30)]
+    assert Trajectory.objects.filter(live=True).count() == 35
+    assert (bad.error_count, bad.errors[0]["line"]) == (1, 2)
+    assert "Question" not in worker.words(), "logs hold no trajectory text"
 
 
 def test_import_left_half_done_by_a_killed_worker_is_finished_once_by_the_next(
