@@ -54,6 +54,8 @@ def start(slug: str) -> dict[str, Any]:
     from annotation.services import accounts, projects
 
     project = projects.create_project(actor=OPERATOR, name=slug, slug=slug, guidelines="Judge each step.")
+    # with them, answers wait for the next tenth of a second (services.even_time)
+    type(project).objects.filter(pk=project.pk).update(retest_percent=0)
     for name in PEOPLE:
         user = User.objects.filter(username=name).first() or accounts.create_user(
             actor=OPERATOR, username=name, password=PASSWORD, check_password=False
@@ -130,6 +132,32 @@ def fill(slug: str, share: str, *unanimous: str) -> dict[str, Any]:
     return filling.label(
         project=Project.objects.get(slug=slug), share=float(share), unanimous=bool(unanimous)
     )
+
+
+def multiply(slug: str, times: str) -> dict[str, Any]:
+    """Let a project have so many times its trajectories; see `bench.multiplying`."""
+    from annotation.models import Project
+    from bench import multiplying
+
+    return multiplying.multiply(project=Project.objects.get(slug=slug), times=int(times))
+
+
+def on_disk() -> dict[str, Any]:
+    """Bytes of the largest tables with their indexes, and of the whole database."""
+    from django.conf import settings
+    from django.db import connection
+
+    if connection.vendor != "postgresql":
+        name = settings.DATABASES["default"]["NAME"]
+        return {"whole database": Path(name).stat().st_size}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relkind = 'r'"
+            " AND relnamespace = 'public'::regnamespace ORDER BY 2 DESC LIMIT 8"
+        )
+        tables: dict[str, Any] = dict(cursor.fetchall())
+        cursor.execute("SELECT pg_database_size(current_database())")
+        return tables | {"whole database": cursor.fetchone()[0]}
 
 
 def main() -> int:

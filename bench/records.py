@@ -50,6 +50,44 @@ def write(path: Path, how_many: int) -> int:
         return file.tell()
 
 
+def write_small(path: Path, how_many: int, *, after: int = 0) -> None:
+    """Write so many made records of eight or nine steps and 4 kB to `path`, numbered behind `after`."""
+    chance = random.Random(SEED + after)
+    with path.open("wb") as file:
+        for number in range(after, after + how_many):
+            file.write(json.dumps(_small(number, chance)).encode() + b"\n")
+
+
+def _small(number: int, chance: random.Random) -> dict[str, Any]:
+    question = f"What is {number} in words? {_hex(chance, 120)}"
+    messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
+    for step in range(chance.choice((7, 8))):
+        call = f"call-{number}-{step}"
+        search = {"name": "search", "arguments": json.dumps({"query": _hex(chance, 40)})}
+        messages += [
+            {
+                "role": "assistant",
+                "content": _hex(chance, 120),
+                "tool_calls": [{"id": call, "type": "function", "function": search}],
+            },
+            {"role": "tool", "name": "search", "tool_call_id": call, "content": _hex(chance, 160)},
+        ]
+    messages.append({"role": "assistant", "content": _hex(chance, 200)})
+    query, sample = divmod(number, SAMPLES)
+    return {
+        "total_index": number,
+        "query_index": query,
+        "sample_index": sample,
+        "question": question,
+        "data_source": "made_small",
+        "messages": messages,
+    }
+
+
+def _hex(chance: random.Random, characters: int) -> str:
+    return chance.randbytes(characters // 2).hex()
+
+
 def _published() -> Iterator[dict[str, Any]]:
     with PUBLISHED.open("rb") as file:
         yield from map(json.loads, file)

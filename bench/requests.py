@@ -75,17 +75,13 @@ class Found:
 
 @dataclass
 class Annotator:
-    """One person at one project."""
+    """One person at one project, of which that share was labelled at the start."""
 
     client: Client
     slug: str
     size: int
     found: Found
-
-    @property
-    def share(self) -> float:
-        """The share of the project that was labelled at the start."""
-        return PROJECTS[self.slug]
+    share: float
 
     def turn(self, number: int) -> None:
         """Claim a trajectory, open it, label it press by press, submit it."""
@@ -180,7 +176,11 @@ def measure(installations: dict[int, Installation], turns: int, say: Say) -> Fou
             for client in clients.values():
                 stack.callback(client.close)
                 client.sign_in(username, PASSWORD)
-            return [Annotator(clients[size], slug, size, found) for slug in PROJECTS for size in clients]
+            return [
+                Annotator(clients[size], slug, size, found, share)
+                for slug, share in PROJECTS.items()
+                for size in clients
+            ]
 
         label(annotators("ann"), turns)
         for username, pages in (("ann", ANN_PAGES), ("judith", JUDITH_PAGES), ("admin", ADMIN_PAGES)):

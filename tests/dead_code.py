@@ -41,6 +41,7 @@ CALLED_BY_NAME: Final = (
         "form_valid",
         "get_prep_value",
         "create_cursor",
+        "_get_session_from_db",
     ),
     # Django's validators of passwords and upload handlers, gunicorn's worker
     *("validate", "password_changed"),

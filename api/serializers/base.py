@@ -61,12 +61,17 @@ class StoredText(serializers.CharField):
         return unescape(str(value))
 
 
+def sentence(value: str) -> str:
+    """A sentence of the domain, stored or just said, in the reader's language."""
+    return unescape(translated(value))
+
+
 class Sentence(StoredText):
     """A sentence of the domain, stored or just said, in the reader's language."""
 
     def to_representation(self, value: Any) -> str:
         """In words."""
-        return super().to_representation(translated(value))
+        return sentence(value)
 
 
 class Whole(serializers.IntegerField):

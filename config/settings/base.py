@@ -60,6 +60,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.DIRECTIVES}
 
+SESSION_ENGINE = "config.sessions"
+
 # ── The server ────────────────────────────
 INSTALLED_APPS = [
     "config.apps.InstanceConfig",
@@ -265,7 +267,7 @@ CACHES = {
             },
         }
         if REDIS_URL
-        else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "tristep"}
+        else {"BACKEND": "config.cache.LocalCache", "LOCATION": "tristep"}
     )
 }
 # Without REDIS_URL nothing can be enqueued; the job rows wait for a worker that `make run` starts.
@@ -329,8 +331,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "api.pagination.Pages",
     "DEFAULT_SCHEMA_CLASS": "api.schema.Schema",
     "DEFAULT_THROTTLE_CLASSES": [
-        "rest_framework.throttling.AnonRateThrottle",
-        "rest_framework.throttling.UserRateThrottle",
+        "api.throttling.ByAddress",
+        "api.throttling.ByPerson",
         "api.throttling.ByScope",
     ],
     "DEFAULT_THROTTLE_RATES": {

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Assignment, Label
+from api.serializers import assignments as shapes
 from tests.callers import Caller
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast, change, claim, import_records, label_all, label_next
@@ -68,6 +69,7 @@ def test_labels_are_saved_one_by_one(by: Callers, claimed: Assignment) -> None:
     changes = [change(2, 1, note="fine \ud83d"), change(4, -1, version=9), change(3, 1), change(None, 5)]
     seen = ok(save(by.ann, claimed, changes))
     assert [result["status"] for result in seen["results"]] == ["saved", "stale", "refused", "refused"]
+    assert seen == shapes.Saved(seen).data, "the answer is given as it comes from the service"
     assert seen["labels"][0]["value"] == 1 and seen["labels"][0]["version"] == 1
     assert Label.objects.count() == 1
 

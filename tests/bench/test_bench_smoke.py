@@ -116,7 +116,7 @@ def test_bench_requests_that_are_measured_are_answered(live_server: LiveServer) 
     for username, pages in sittings.items():
         client = Client(live_server.thread.port)
         client.sign_in(username, people.PASSWORD)
-        annotator = requests.Annotator(client, "ninety", 4, found)
+        annotator = requests.Annotator(client, "ninety", 4, found, 0.9)
         if username == "ann":
             annotator.turn(0)
             annotator.turn(requests.WARM_UP)

@@ -7,24 +7,29 @@ import json
 import logging
 import pickle
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.contrib.sessions.models import Session
 from django.core.cache import caches
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
+from django.utils import timezone
 
 from annotation.models import User
 from config import csp
 from config.broker import Broker
-from config.cache import TolerantRedisCache
+from config.cache import LocalCache, TolerantRedisCache
 from config.client import client_ip
 from config.logs import OneLine
 from config.server.limits import BodyLimit
+from config.sessions import SessionStore
 from tests.config.read_settings import read_settings
 from tests.databases import lifted
 
@@ -179,6 +184,8 @@ def test_cache_takes_nothing_that_this_server_has_not_written(broker: Broker, tm
     assert cache.incr("counted") == 1 and cache.add("counted", 0, 60) and cache.incr("counted") == 1
 
     client = redis.Redis(unix_socket_path=str(broker.socket))
+    assert [cache.count("requests", 60) for _ in range(3)] == [1, 2, 3]
+    assert 0 < client.ttl(cache.make_key("requests")) <= 60
     trace = tmp_path / "trace"
     ours = bytes(client.get(cache.make_key("written")))  # type: ignore[arg-type]
     for forged in (pickle.dumps(Touch(trace)), b'"<b>theirs</b>"', b"0:1", ours[:-1] + b"2", b"\xff:\xff"):
@@ -188,6 +195,19 @@ def test_cache_takes_nothing_that_this_server_has_not_written(broker: Broker, tm
     client.close()
 
 
+@pytest.mark.django_db
+def test_session_is_read_as_django_reads_it_and_not_once_it_has_expired() -> None:
+    kept = SessionStore()
+    kept["whose"] = "ann’s"
+    kept.save()
+    assert dict(SessionStore(kept.session_key).items()) == dict(DatabaseStore(kept.session_key).items())
+    assert SessionStore(kept.session_key)["whose"] == "ann’s"
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    for key in (kept.session_key, "nobodys" * 5):
+        gone = SessionStore(key)
+        assert dict(gone.items()) == {} and gone.session_key is None
+
+
 def test_cache_that_is_away_is_a_cache_that_misses() -> None:
     cache = TolerantRedisCache("unix:///nowhere/broker.sock", {})
     cache.set("a", 1, 60)
@@ -195,4 +215,7 @@ def test_cache_that_is_away_is_a_cache_that_misses() -> None:
     assert cache.get_many(["a"]) == {}
     assert cache.add("a", 1) is True
     assert cache.delete("a") is False
+    assert [cache.count("a", 60) for _ in range(2)] == [1, 1]
     assert caches["default"].get("a") is None
+    alone = LocalCache("alone", {})
+    assert [alone.count("a", 60) for _ in range(2)] == [1, 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,15 +11,19 @@ import tomllib
 import zipfile
 from collections.abc import Iterator
 from email.parser import HeaderParser
+from importlib.metadata import distribution
 from pathlib import Path
 
 import httpx
 import pytest
 from django.conf import settings
+from packaging.requirements import Requirement
 
 from tests.browser.server import Server
+from tests.clients.conftest import token_of
 from tests.repository import tracked
 from tests.servers import ROOT, descendants, running
+from tests.shared import locked
 from tristep import Client
 
 UV = Path(sys.executable).with_name("uv")
@@ -33,23 +38,48 @@ def uv(*arguments: str | Path, **environment: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+@pytest.fixture(scope="session")
+def wheels(run_folder: Path) -> dict[str, Path]:
     """The two wheels of the repository, of the server and of the client alone, by distribution."""
-    folder = tmp_path_factory.mktemp("wheels")
-    for place in (ROOT, ROOT / CLIENT):
-        uv("build", "--wheel", "--no-build-isolation", "--out-dir", folder, place)
+    folder = run_folder / "wheels"
+    with locked(run_folder / "wheels.lock"):
+        if not folder.exists():
+            for place in (ROOT, ROOT / CLIENT):
+                uv("build", "--wheel", "--no-build-isolation", "--out-dir", folder, place)
     return {path.name.partition("-")[0]: path for path in folder.glob("*.whl")}
 
 
-@pytest.fixture(scope="module")
-def environment(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new environment with the locked packages of `make install` and the wheel, which asks for no other."""
-    folder = tmp_path_factory.mktemp("environment") / "env"
-    uv("venv", "--python", sys.executable, folder)
-    uv("pip", "sync", "--require-hashes", ROOT / "requirements.lock", VIRTUAL_ENV=str(folder))
-    uv("pip", "install", "--offline", wheels["tristep"], VIRTUAL_ENV=str(folder))
+@pytest.fixture(scope="session")
+def environment(wheels: dict[str, Path], run_folder: Path) -> Path:
+    """A new environment with the locked packages of `make install`, as they lie in this one with what is
+    compiled of them, and the wheel, which asks for no other."""
+    folder = run_folder / "environment"
+    with locked(run_folder / "environment.lock"):
+        if not folder.exists():
+            uv("venv", "--python", sys.executable, folder)
+            (packages,) = folder.glob("lib/python*/site-packages")
+            for part in locked_parts():
+                (packages / part.name).symlink_to(part)
+            uv("pip", "install", "--offline", wheels["tristep"], VIRTUAL_ENV=str(folder))
     return folder
+
+
+def locked_parts() -> set[Path]:
+    """Folders and modules of the packages that requirements.lock asks for here, of its versions."""
+    parts = set()
+    for requirement in map(Requirement, hashes("requirements.lock")):
+        if requirement.marker is None or requirement.marker.evaluate():
+            found = distribution(requirement.name)
+            assert found.version in requirement.specifier, requirement
+            tops = {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}
+            parts |= {Path(str(found.locate_file(top))) for top in tops}
+    return parts
+
+
+def hashes(lock: str) -> dict[str, set[str]]:
+    """Requirement → hashes."""
+    blocks = re.split(r"^(?=[^ #\n])", (ROOT / lock).read_text("utf-8"), flags=re.M)[1:]
+    return {block.partition("\\")[0].strip(): set(re.findall(r"sha256:\w+", block)) for block in blocks}
 
 
 def held(wheel: Path) -> set[str]:
@@ -75,16 +105,27 @@ def test_wheel_holds_what_git_holds_of_the_product_in_one_package(wheels: dict[s
 
 def test_server_and_client_are_of_one_version_and_own_no_file_together(wheels: dict[str, Path]) -> None:
     asked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    for distribution, wheel in wheels.items():
+    for name_of_wheel, wheel in wheels.items():
         with zipfile.ZipFile(wheel) as archive:
             (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
             said = HeaderParser().parsestr(archive.read(name).decode())
         assert said["Version"] == settings.TRISTEP_VERSION
-        if distribution == "tristep":
+        if name_of_wheel == "tristep":
             assert len(said.get_all("Requires-Dist", [])) == len(asked)
     server, client = wheels["tristep"], wheels["tristep_client"]
     assert held(server) & held(client) == set()
     assert launchers(server) == {"tristep"} and launchers(client) == {"tristep-client"}
+
+
+def test_packages_that_run_are_among_those_that_are_installed_with_hashes_to_develop() -> None:
+    """CI does `make dev`, and nothing there installs what `make run` does."""
+    run, develop = (
+        {requirement.partition(";")[0].strip(): known for requirement, known in hashes(lock).items()}
+        for lock in ("requirements.lock", "requirements-dev.lock")
+    )
+    assert len(run) > 50 and all(run.values())
+    elsewhere = {Requirement(one).name for one in hashes("requirements.lock") if "win32" in one}
+    assert {one: known for one, known in run.items() if develop.get(one) != known}.keys() <= elsewhere
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +154,7 @@ def test_installed_wheel_serves_the_demo_and_stops_whole(installed: Server, envi
         assert "Maya" in browser.get("/p/demo/work/", headers={"Accept-Language": "zh-Hans"}).text
 
     # a label is saved, and the worker reads a file
-    label = tristep("manage", "create_token", "lin", "wheel", "--scope", "label").split()[-1]
-    with Client(installed.url, label) as lin:
+    with Client(installed.url, token_of(installed, "lin")) as lin:
         (draft,) = lin.projects["demo"].assignments.list(state="open")
         detail = lin.assignments[draft].get()
         step = detail["steps"][-1]

@@ -1,9 +1,11 @@
-"""Runs of judges with a real worker, broker and chat-completions server, and all of them at their worst."""
+"""Runs of judges with a real worker, broker and chat-completions server, and all of them at their worst.
+
+What does not depend on the worker's process, and what the next one does after a kill, is done in this
+process: the start of a worker costs more than all that is asked of a run."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR
 from annotation.services import suggest
+from annotation.services.suggest import background
 from config.broker import Broker
 from tests import people
 from tests.fixtures.decisions import make_decisions_cast
@@ -46,15 +49,44 @@ def judges() -> Iterator[JudgeServer]:
 
 
 @pytest.fixture
-def environment(judges: JudgeServer, process_environment: dict[str, str], settings: Any) -> dict[str, str]:
-    """Workers may ask the server, with a key; they reap every second."""
+def environment(
+    judges: JudgeServer,
+    process_environment: dict[str, str],
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> dict[str, str]:
+    """Workers and this process may ask the server, with a key; workers reap every second."""
     settings.JUDGE_URLS = [judges.url]
+    monkeypatch.setenv(KEY, "sk-of-the-tests")
     process_environment |= {
         "TRISTEP_JUDGE_URLS": judges.url,
         "TRISTEP_REAP_SECONDS": "1",
         KEY: "sk-of-the-tests",
     }
     return process_environment
+
+
+@pytest.fixture
+def begin(environment: dict[str, str]) -> Iterator[Callable[[SuggestionRun], None]]:
+    """Does a run in this process, beside the test, as the job in a worker does."""
+    background.ready()
+
+    def beside(run: SuggestionRun) -> None:
+        # one that waits may have been begun already, in the place of one that ended
+        background.begin(run.pk)
+
+    yield beside
+    background.ask_to_stop()
+    assert background.wait_until_stopped()
+    background.ready()
+
+
+def begun_anew(run: SuggestionRun) -> None:
+    """What the reaper finds of a run whose worker was killed, once its lease is over."""
+    SuggestionRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert suggest.reap() >= 1
+    run.refresh_from_db()
+    assert run.state == State.QUEUED
 
 
 def records(how_many: int) -> list[dict[str, Any]]:
@@ -105,28 +137,25 @@ def calls(server: JudgeServer, model: str = "ok") -> dict[str, int]:
 
 
 def test_run_of_a_killed_worker_does_not_ask_again_for_what_it_had_stored(
-    celery_broker: Broker,
     environment: dict[str, str],
+    worker_of: Any,
+    begin: Callable[[SuggestionRun], None],
     judges: JudgeServer,
     cast: Cast,
-    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     people.import_records(cast.project, records(200))
     run = start(make_judge(cast, judges))
-    first = Worker(environment, tmp_path / "first.log")
+    first = worker_of(environment)
     has(run, 40)
     first.kill()
     before = stored(run)
     assert 40 <= len(before) < 200
     run.refresh_from_db()
     assert run.state == State.RUNNING
-    SuggestionRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-
-    second = Worker(environment, tmp_path / "second.log")
-    try:
-        reaches(run, State.FINISHED)
-    finally:
-        second.stop()
+    begun_anew(run)
+    begin(run)
+    reaches(run, State.FINISHED)
 
     assert (run.attempt, run.progress_done, run.progress_failed) == (2, 200, 0)
     assert Suggestion.objects.count() == len(stored(run)) == 200
@@ -136,26 +165,28 @@ def test_run_of_a_killed_worker_does_not_ask_again_for_what_it_had_stored(
     assert max(counted.values()) <= 2
     assert sum(counted.values()) <= 240, "only what was in flight, or waited to be stored, was asked again"
     assert JudgeAnswer.objects.count() == run.calls == 200
-    assert "Question" not in second.words() and "sk-of" not in first.words() + second.words()
+    said = first.words() + caplog.text
+    assert "Question" not in said and "sk-of" not in said
 
 
 @pytest.mark.once
 def test_run_is_paused_resumed_and_cancelled_while_it_runs(
-    environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
+    begin: Callable[[SuggestionRun], None], judges: JudgeServer, cast: Cast
 ) -> None:
     people.import_records(cast.project, records(120))
     judges.delay = 0.3  # nine seconds in all: what is asked for comes in the middle
-    worker_of(environment)
     run = start(make_judge(cast, judges, concurrency=4))
+    begin(run)
     has(run, 10)
     suggest.pause_run(actor=cast.admin, run=run)
     reaches(run, State.PAUSED)
     asked, done = judges.total, len(stored(run))
     assert done == asked < 120, "calls in flight were stored"
-    time.sleep(0.6)
+    wait_for(lambda: run.pk not in background._running, "the run to leave its place")
     assert judges.total == asked, "nothing is asked while it is paused"
 
     suggest.resume_run(actor=cast.admin, run=run)
+    begin(run)
     has(run, done + 10)
     suggest.cancel_run(actor=cast.admin, run=run)
     reaches(run, State.CANCELLED)
@@ -164,13 +195,18 @@ def test_run_is_paused_resumed_and_cancelled_while_it_runs(
     judges.delay = 0
     rest = start(run.judge)
     assert rest.progress_total == 120 - run.progress_done
+    begin(rest)
     reaches(rest, State.FINISHED)
     assert set(calls(judges).values()) == {1}
 
 
 @pytest.mark.once
 def test_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands_them_on(
-    environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
+    environment: dict[str, str],
+    worker_of: Any,
+    begin: Callable[[SuggestionRun], None],
+    judges: JudgeServer,
+    cast: Cast,
 ) -> None:
     people.import_records(cast.project, records(60))
     judges.delay = 0.5
@@ -183,7 +219,8 @@ def test_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands_th
         reaches(run, State.QUEUED)
         assert 1 <= run.progress_done < 60
     judges.delay = 0.0
-    worker_of(environment, threads=1)
+    for run in runs:
+        begin(run)
     for run in runs:
         reaches(run, State.FINISHED)
     assert Suggestion.objects.count() == 180
@@ -191,15 +228,15 @@ def test_import_does_not_wait_for_runs_and_a_worker_that_is_told_to_end_hands_th
 
 @pytest.mark.once
 def test_run_on_decisions_asks_in_both_orders_and_each_answer_of_a_judge_is_about_both(
-    environment: dict[str, str], worker_of: Any, judges: JudgeServer
+    begin: Callable[[SuggestionRun], None], judges: JudgeServer
 ) -> None:
     cast = make_decisions_cast(4)
-    worker_of(environment)
     judges.delay = 0
     judges.label("honest", lambda _, texts: {text: 1 if text.endswith("0.") else -1 for text in texts})
     judges.label("swayed", lambda _, texts: {text: -1 if at else 1 for at, text in enumerate(texts)})
     honest, swayed = (start(make_judge(cast, judges, model)) for model in ("honest", "swayed"))
     for run in (honest, swayed):
+        begin(run)
         reaches(run, State.FINISHED)
         assert (run.calls, run.progress_done, run.labels_missing) == (4, 4, 0)
 
@@ -217,7 +254,11 @@ def test_run_on_decisions_asks_in_both_orders_and_each_answer_of_a_judge_is_abou
 
 @pytest.mark.once
 def test_run_invents_loses_and_doubles_nothing_whatever_the_server_does(
-    environment: dict[str, str], worker_of: Any, judges: JudgeServer, cast: Cast
+    begin: Callable[[SuggestionRun], None],
+    judges: JudgeServer,
+    cast: Cast,
+    settings: Any,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     people.import_records(cast.project, records(3))
     judges.delay = 0.0
@@ -241,10 +282,11 @@ def test_run_invents_loses_and_doubles_nothing_whatever_the_server_does(
         "prose": "not_json",
     }
     stopping = ("wrong_model", "expired_key", "no_credit")
-    environment["TRISTEP_JUDGE_RUNS"] = "20"
+    settings.JUDGE_RUNS = 20
     models = (*mended, *failing, "endless", "one_missing", *stopping)
     runs = {model: start(make_judge(cast, judges, model)) for model in models}
-    worker = worker_of(environment)
+    for run in runs.values():
+        begin(run)
 
     for model in mended:
         run = reaches(runs[model], State.FINISHED, State.STOPPED)
@@ -269,7 +311,7 @@ def test_run_invents_loses_and_doubles_nothing_whatever_the_server_does(
         due = SuggestionItem.objects.filter(run=run, state=SuggestionItemState.DUE)
         assert due.count() == 3 and not Suggestion.objects.filter(run=run).exists()
     assert not SuggestedLabel.objects.exclude(value__in=(-1, 0, 1)).exists()
-    assert "sk-of" not in worker.words()
+    assert "sk-of" not in caplog.text
 
 
 @pytest.mark.once
@@ -298,7 +340,10 @@ def test_broker_that_restarts_in_mid_run_loses_nothing(
 
 @pytest.mark.once
 def test_run_that_writes_distractors_pays_for_each_question_once_though_its_worker_is_killed(
-    environment: dict[str, str], worker_of: Any, judges: JudgeServer
+    environment: dict[str, str],
+    worker_of: Any,
+    begin: Callable[[SuggestionRun], None],
+    judges: JudgeServer,
 ) -> None:
     cast, _ = make_questions_cast(60)
     run = suggest.start_run(actor=OPERATOR, judge=make_judge(cast, judges), options=4)
@@ -308,9 +353,8 @@ def test_run_that_writes_distractors_pays_for_each_question_once_though_its_work
     first.kill()
     before = {key.removeprefix("task ") for key in more.values_list("task__key", flat=True)}
     assert 10 <= len(before) < 60
-    SuggestionRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-
-    worker_of(environment)
+    begun_anew(run)
+    begin(run)
     reaches(run, State.FINISHED)
 
     assert (run.progress_done, run.progress_failed, more.count()) == (60, 0, 60)

@@ -51,6 +51,8 @@ def strange_server(answer: Answer) -> Iterator[StrangeServer]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # head and body go out at once: the second would wait 40 ms for the first to be acknowledged
+        disable_nagle_algorithm = True
 
         def _handle(self) -> None:
             length = int(self.headers.get("content-length") or 0)
