@@ -211,7 +211,9 @@ class Adjudication(models.Model):
     nobody.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="adjudications")
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="adjudications", db_index=False
+    )
     trajectory = models.ForeignKey(
         Trajectory, on_delete=models.CASCADE, related_name="adjudications", db_index=False
     )
@@ -237,7 +239,13 @@ class Adjudication(models.Model):
                 name="adjudication_state_known",
             ),
         )
-        indexes = (models.Index(fields=("adjudicator", "project", "state"), name="adjudication_mine"),)
+        indexes = (
+            models.Index(fields=("adjudicator", "project", "state"), name="adjudication_mine"),
+            # the open ones of a project, of which there are few
+            models.Index(fields=("project", "state", "trajectory"), name="adjudication_by_state"),
+            # whether a trajectory has a case, for each trajectory of a list
+            models.Index(fields=("trajectory", "adjudicator", "state"), name="adjudication_of_trajectory"),
+        )
 
     def __str__(self) -> str:
         return f"adjudication {self.pk}"

@@ -227,7 +227,7 @@ class Trajectory(models.Model):
             models.Index(fields=("subset", "position"), name="trajectory_by_subset", condition=Q(live=True)),
             # all that is counted of them by state, without the rows themselves
             models.Index(
-                fields=("project", "subset", "state", "free_slots", "step_count"),
+                fields=("project", "state", "subset", "free_slots", "step_count"),
                 name="trajectory_counted",
                 condition=Q(live=True),
             ),

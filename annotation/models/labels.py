@@ -129,12 +129,19 @@ class Assignment(models.Model):
             ),
         )
         indexes = (
-            models.Index(fields=("annotator", "project", "state", "-claimed_at"), name="assignment_mine"),
+            # what somebody has, counted by state; and the list of what they submitted, the newest first
+            models.Index(fields=("annotator", "project", "state", "submitted_at"), name="assignment_mine"),
             # Without it SQLite looks for a person’s assignment of a trajectory among all that they have, for
             # each of them anew.
             models.Index(fields=("trajectory", "annotator"), name="assignment_of_trajectory"),
-            # the next and the previous one on the page one labels on
-            models.Index(fields=("annotator", "project", "id"), name="assignment_beside"),
+            # the next and the previous one on the page one labels on, and whether somebody has any
+            models.Index(fields=("annotator", "project", "id", "state", "recheck"), name="assignment_beside"),
+            # what somebody was asked besides, of which there is little
+            models.Index(
+                fields=("annotator", "project", "state", "trajectory", "recheck"),
+                name="assignment_besides",
+                condition=Q(recheck__isnull=False),
+            ),
             # with what the board counts of each person by day, and without the rows themselves
             models.Index(
                 fields=("project", "state", "annotator", "imported", "submitted_at", "recheck"),
@@ -225,6 +232,10 @@ class Label(LabelColumns):
     class Meta:
         # the columns, not the relations: those would bring their own orders, and two joins, along
         ordering = ("assignment_id", "step_id")
+        # what was given or seen after something that tells of it
+        indexes = (
+            models.Index(fields=("assignment",), name="label_exposed", condition=Q(exposed_at__isnull=False)),
+        )
         constraints = (
             models.UniqueConstraint(fields=("assignment", "step"), name="label_once"),
             models.CheckConstraint(

@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -198,11 +199,11 @@ def test_triage_batch_needs_a_size() -> None:
 
 
 def test_triage_share_found_early_counts_what_stands_before_the_cut() -> None:
-    assert share_found_early("abcd", frozenset("a"), 0.5) == 1
-    assert share_found_early("abcd", frozenset("ad"), 0.5) == 0.5
-    assert share_found_early("abcd", frozenset("cd"), 0.5) == 0
-    assert share_found_early("abc", frozenset("b"), 0.5) == 0.5  # the cut falls through the middle one
-    assert share_found_early("abcd", frozenset(), 0.5) is None
+    assert share_found_early(np.array([0]), 4, 0.5) == 1
+    assert share_found_early(np.array([0, 3]), 4, 0.5) == 0.5
+    assert share_found_early(np.array([2, 3]), 4, 0.5) == 0
+    assert share_found_early(np.array([1]), 3, 0.5) == 0.5  # the cut falls through the middle one
+    assert share_found_early(np.array([], dtype=np.int64), 4, 0.5) is None
 
 
 def test_order_by_chance_finds_as_much_as_it_has_gone_through() -> None:
@@ -211,7 +212,7 @@ def test_order_by_chance_finds_as_much_as_it_has_gone_through() -> None:
     for _ in range(400):
         order = list(range(31))
         rng.shuffle(order)
-        share = share_found_early(order, frozenset(range(7)), 1 / 3)
+        share = share_found_early(np.flatnonzero(np.array(order) < 7), len(order), 1 / 3)
         assert share is not None
         found.append(share)
 

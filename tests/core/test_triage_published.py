@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import numpy as np
 import pytest
 
 from annotation.core.influence.triage import BATCH, contested, share_found_early, triaged
@@ -65,8 +66,8 @@ def early(queue: list[tuple[int, int]], weight: Mapping[tuple[int, int], int], p
     found = sum(weight[key] * min(1.0, max(0.0, cut - place)) for place, key in enumerate(queue))
     share = found / sum(weight.values())
     if set(weight.values()) <= {0, 1}:
-        its = frozenset(key for key, one in weight.items() if one)
-        assert share_found_early(queue, its, part) == pytest.approx(share)
+        its = np.array([place for place, key in enumerate(queue) if weight[key]])
+        assert share_found_early(its, len(queue), part) == pytest.approx(share)
     return share
 
 

@@ -10,6 +10,10 @@ import random
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
+import numpy as np
+
+from annotation.core.figures.measure import IntArray
+
 Key = TypeVar("Key", bound=Hashable)
 
 BATCH: Final = 25
@@ -57,14 +61,12 @@ def triaged(scores: Iterable[tuple[Key, float | None]], *, batch_size: int, seed
     return order
 
 
-def share_found_early(order: Sequence[Hashable], wanted: frozenset[Hashable], part: float) -> float | None:
-    """The share of `wanted` in the first `part` (0 … 1) of `order`; None when none is wanted.
+def share_found_early(places: IntArray, n: int, part: float) -> float | None:
+    """The share of `places` (k,), from 0 on, in the first `part` (0 … 1) of an order of `n`; None of none.
 
     Where the cut falls within a trajectory, that one counts by the share of it before the cut; so an order
     that knows nothing finds `part` in expectation, also in short queues.
     """
-    if not wanted:
+    if not len(places):
         return None
-    cut = part * len(order)
-    found = sum(min(1.0, max(0.0, cut - place)) for place, key in enumerate(order) if key in wanted)
-    return found / len(wanted)
+    return float(np.clip(part * n - places, 0.0, 1.0).sum() / len(places))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Max, Value
+from django.db.models import Count, Exists, Max, OuterRef, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
@@ -18,9 +18,11 @@ State = tuple[int, int]
 
 def revised_labels(project: m.Project, kept: KeptLabels) -> tuple[RevisedLabels, State]:
     """Every change of mind in a project. One query, two when there are new ones."""
-    rows = m.Revision.objects.filter(
-        assignment__project=project, assignment__state=AssignmentState.SUBMITTED
-    ).order_by()
+    # asked of each revision, of which there are few, and not of each assignment
+    submitted = m.Assignment.objects.filter(
+        pk=OuterRef("assignment"), project=project, state=AssignmentState.SUBMITTED
+    )
+    rows = m.Revision.objects.filter(Exists(submitted)).order_by()
     found = rows.aggregate(count=Count("pk"), newest=Max("pk"))
     state = found["count"], found["newest"] or 0
     if not state[0]:

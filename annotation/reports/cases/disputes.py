@@ -15,9 +15,18 @@ from annotation.core.disputes import DisputeKind
 from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AdjudicationState, TrajectoryState
-from annotation.models import Adjudication, Assignment, Dispute, Membership, Project, Subset, User
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Dispute,
+    Membership,
+    Project,
+    Subset,
+    Trajectory,
+    User,
+)
 from annotation.models.consensus import OF_KIND
-from annotation.policies import visible
+from annotation.policies import being_labelled, visible
 from annotation.policies.deciding import barred
 
 from ..releases.release_preview import releases_holding
@@ -41,6 +50,7 @@ SORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "fewest": ("disputed_steps", "arisen_at", "trajectory_id"),
     "gravest": ("-sign_flips", "-first_error", "-neutral_boundaries", "arisen_at", "trajectory_id"),
 }
+ACTIVE_CASES: Final = (AdjudicationState.OPEN, AdjudicationState.DECIDED)
 DISPUTE_FILTERS: Final = ("kind", "subset", "age", "size", "sort")
 
 
@@ -88,15 +98,34 @@ def _unknown(message: str) -> Invalid:
 
 def untaken(projects: Iterable[int]) -> QuerySet[Dispute]:
     """Disputes of live trajectories that nobody has taken."""
-    active = Adjudication.objects.filter(trajectory=OuterRef("trajectory")).exclude(
-        state=AdjudicationState.RELEASED
-    )
+    active = Adjudication.objects.filter(trajectory=OuterRef("trajectory"), state__in=ACTIVE_CASES)
     return Dispute.objects.filter(
         ~Exists(active),
         project__in=projects,
         trajectory__live=True,
         trajectory__state=TrajectoryState.DISPUTED,
     )
+
+
+def waiting(projects: Iterable[int]) -> QuerySet[Trajectory]:
+    """The trajectories of `untaken`, to be counted: an index tells them, and the few open cases. A decided
+    case has no dispute any more."""
+    taken = Adjudication.objects.filter(project__in=projects, state=AdjudicationState.OPEN).order_by()
+    disputed = Trajectory.objects.filter(
+        project__in=projects, live=True, state=TrajectoryState.DISPUTED
+    ).order_by()
+    return disputed.exclude(pk__in=taken.values("trajectory"))
+
+
+def waiting_to_decide(user: User, projects: Iterable[int]) -> QuerySet[Trajectory]:
+    """The trajectories of `to_decide`, to be counted."""
+    return waiting(projects).filter(~barred(user, "pk"))
+
+
+def waiting_to_see(user: User, project: Project) -> QuerySet[Trajectory]:
+    """The trajectories of a project whose dispute waits, to be counted for one of its admins: without those
+    that they are labelling."""
+    return waiting([project.pk]).exclude(pk__in=being_labelled(user))
 
 
 def to_decide(user: User, projects: Iterable[int]) -> QuerySet[Dispute]:

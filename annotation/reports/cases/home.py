@@ -36,7 +36,7 @@ from annotation.policies.rechecks import askable
 
 from ..training.next_turn import Closed, NextTurn, next_turns
 from ..work.my_progress import OwnWork, own_work, with_progress
-from .disputes import to_decide, untaken
+from .disputes import waiting, waiting_to_decide
 
 OPEN_SHOWN = 5
 PROJECTS_SHOWN = 30
@@ -193,8 +193,8 @@ def _own_work(user: User, cards: dict[int, ProjectWork]) -> None:
 def _disputes(user: User, cards: dict[int, ProjectWork]) -> None:
     if not cards:
         return
-    for row in to_decide(user, cards).values("project").annotate(n=Count("pk")).order_by():
-        cards[row["project"]].disputes = row["n"]
+    for project, n in waiting_to_decide(user, cards).values_list("project").annotate(n=Count("pk")):
+        cards[project].disputes = n
     cases = Adjudication.objects.filter(adjudicator=user, project__in=cards, state=AdjudicationState.OPEN)
     for case in cases.select_related("trajectory__subset"):
         cards[case.project_id].cases.append(case)
@@ -210,7 +210,8 @@ def _for_admins(user: User, cards: dict[int, ProjectWork]) -> None:
         states[project][state] = n
         cards[project].left += left
     # whatever else were said of what they have open would tell that it is a recheck (policies.shown_state)
-    own = rows.filter(pk__in=policies.being_labelled(user)).values_list("project", "state")
+    held = list(policies.being_labelled(user).filter(project__in=cards).values_list("trajectory", flat=True))
+    own = rows.filter(pk__in=held).values_list("project", "state")
     for project, state, n in own.annotate(n=Count("pk")):
         states[project][state] -= n
         states[project][TrajectoryState.LABELLING] += n
@@ -220,8 +221,8 @@ def _for_admins(user: User, cards: dict[int, ProjectWork]) -> None:
     for claimed in claims.annotate(n=Count("pk"), ending=Count("warned_at")).order_by():
         cards[claimed["project"]].left += claimed["n"]
         cards[claimed["project"]].ending = claimed["ending"]
-    for disputed in untaken(cards).values("project").annotate(n=Count("pk")).order_by():
-        cards[disputed["project"]].untaken = disputed["n"]
+    for project, n in waiting(cards).values_list("project").annotate(n=Count("pk")):
+        cards[project].untaken = n
     running = policies.visible(
         user, ImportFile.objects.filter(project__in=cards, state__in=UNFINISHED_IMPORTS)
     )

@@ -29,13 +29,18 @@ from annotation.core.influence.arm_figures import (
 from annotation.core.influence.experiment import ARMS, Arm
 from annotation.core.influence.experiment_effects import NO_ARM
 from annotation.core.seed import SEED
-from annotation.core.vocabulary import ExposureKind
 from annotation.policies import Actor, deals_people, require
 
 from ..shared import influence_rows as rows_of
 from ..shared.influence_rows import MISSING, CountedLabels, JudgesLabels
 from ..shared.integer_rows import Integers
-from ..shared.label_changes import ChangeRates, RevealedLabel, change_rates, revealed_labels
+from ..shared.label_changes import (
+    ChangeRates,
+    RevealedLabel,
+    change_rates,
+    revealed_labels,
+    suggestions_seen,
+)
 from .annotator_effects import AnnotatorEffect, annotator_effects, annotator_json
 from .experiment_report import ArmFate, ExperimentReport, fates, most_of, trial, trial_json
 
@@ -132,8 +137,10 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
         for name in names
     )
     randomised = project.experiment_seed is not None
-    seen = randomised or _seen(project)
-    of_steps = revealed_labels(project, m.Label)
+    told = suggestions_seen(project)
+    seen = randomised or told
+    of_steps = revealed_labels(project, m.Label) if told else []
+    of_outcomes = revealed_labels(project, m.OutcomeLabel) if told else []
     most = most_of(rows_of.said_of_labels(labels, judges, of_step))
     arm = np.array([_place(arm_of_task[task]) for task in labels.task.tolist()], dtype=np.int64)
     return Influence(
@@ -141,7 +148,7 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
         seed=project.experiment_seed,
         arms=arms,
         contrasts=tuple(_contrasts(arms)) if randomised else (),
-        change_rates=_changes(project, of_steps, judges),
+        change_rates=_changes(of_steps, of_outcomes, judges),
         reason="" if randomised else NOT_RANDOMISED,
         seen=seen,
         annotators=annotator_effects(labels, arm if randomised else None, most, of_steps) if seen else (),
@@ -152,18 +159,10 @@ def _place(arm: str) -> int:
     return ARMS.index(Arm(arm)) if arm else NO_ARM
 
 
-def _seen(project: m.Project) -> bool:
-    shown = m.Exposure.objects.filter(trajectory__project=project, kind=ExposureKind.SUGGESTION)
-    return shown.exists()
-
-
 def _changes(
-    project: m.Project, of_steps: list[RevealedLabel], judges: dict[int, str]
+    of_steps: list[RevealedLabel], of_outcomes: list[RevealedLabel], judges: dict[int, str]
 ) -> tuple[ChangeRates, ...]:
-    return (
-        *change_rates("step", of_steps, judges),
-        *change_rates("outcome", revealed_labels(project, m.OutcomeLabel), judges),
-    )
+    return *change_rates("step", of_steps, judges), *change_rates("outcome", of_outcomes, judges)
 
 
 def _of_people(project: m.Project) -> Influence:
@@ -190,7 +189,7 @@ def _of_people(project: m.Project) -> Influence:
             for rows in [np.flatnonzero(arm == ARMS.index(Arm(fate.arm)))]
         ),
         contrasts=(),
-        change_rates=_changes(project, of_steps, everybody),
+        change_rates=_changes(of_steps, revealed_labels(project, m.OutcomeLabel), everybody),
         reason="",
         trial=found,
         annotators=annotator_effects(labels, arm, most, of_steps),

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
+import numpy as np
 from django.db import connections
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Case, Exists, OuterRef, QuerySet, Value, When
 
 from annotation import models as m
 from annotation.core.figures.measure import Measure
@@ -17,6 +18,8 @@ from annotation.core.i18n import translatable
 from annotation.core.influence.triage import contested, share_found_early
 from annotation.core.vocabulary import SETTLED, TrajectoryState
 from annotation.policies import Actor, require
+
+from ..shared.integer_rows import Integers, integer_rows
 
 TRIAGED_AT_ONCE: Final = 10_000
 DISPUTES: Final = (TrajectoryState.DISPUTED, TrajectoryState.ADJUDICATED)
@@ -39,16 +42,23 @@ class Triage:
 def triage_so_far(*, viewer: Actor, project: m.Project) -> Triage:
     """For admins. Two queries."""
     require(viewer, "influence.view", project)
-    settled = m.Trajectory.objects.filter(project=project, live=True, state__in=SETTLED)
-    rows = list(settled.order_by("position", "pk").values_list("pk", "state"))
-    disputes = frozenset(pk for pk, state in rows if state in DISPUTES)
-    share = share_found_early([pk for pk, _state in rows], disputes, HALF)
+    position, pk, disputed = _settled(project)
+    disputes = np.flatnonzero(disputed[np.lexsort((pk, position))])
+    share = share_found_early(disputes, len(pk), HALF)
     return Triage(
         seed=project.triage_seed,
         batch_size=project.triage_batch_size,
         waiting=unclaimed(project).count(),
         found=Measure(share, len(disputes), "" if share is not None else NO_DISPUTE),
     )
+
+
+def _settled(project: m.Project) -> Integers:
+    """Place in the queue, key, and whether it was disputed, of each settled trajectory: (3, n). Of an index
+    alone, and in numpy, for there may be a hundred thousand."""
+    disputed = Case(When(state__in=DISPUTES, then=Value(1)), default=Value(0))
+    rows = m.Trajectory.objects.filter(project=project, live=True, state__in=SETTLED).order_by()
+    return integer_rows(rows.values_list("position", "pk", disputed), 3).T
 
 
 def unclaimed(project: m.Project) -> QuerySet[m.Trajectory]:

@@ -85,8 +85,7 @@ def _rechecked(project: m.Project) -> list[tuple[datetime, int, int, Any]]:
     """(submitted at, assignment, annotator, what was found) of every recheck: an audit reader's labels beside
     the consensus, a retest's beside the same person's first ones. Blind labels only."""
     labels = m.Label.stored.filter(
-        assignment__project=project,
-        assignment__recheck__isnull=False,
+        assignment__recheck__project=project,
         assignment__state=AssignmentState.SUBMITTED,
         assignment__trajectory__live=True,
         assignment__trajectory__state__in=RESOLVED,

@@ -129,7 +129,8 @@ def _retest_counts(project: m.Project) -> RetestCounts:
 def _rechecked(project: m.Project, kind: RecheckKind) -> dict[str, Any]:
     """Conditions on labels: what was submitted in rechecks of a kind, of what is resolved."""
     return {
-        "assignment__project": project,
+        # by its rechecks, of which there are few: of a project's own there are as many as submissions
+        "assignment__recheck__project": project,
         "assignment__recheck__kind": kind.value,
         "assignment__state": AssignmentState.SUBMITTED,
         "assignment__trajectory__live": True,

@@ -54,6 +54,8 @@ dispute is being discussed or decided; its annotator has seen what others said o
 LEFT_OUT: Final = (*MARKED, "alone", "blind")
 """And of gold and rechecks: nothing else that their annotator submitted could be queued, which would tell of
 them. And where the filters ask for labels: whoever asks is labelling it, or could claim it."""
+FEW: Final = 2_000
+"""So much work under older guidelines is previewed before anybody asks."""
 SHARED: Final = ("frozen", "discussed", "seen")
 """What keeps gold out when it keeps out what its annotator submitted before it."""
 
@@ -112,12 +114,22 @@ def submitted(project: Project) -> QuerySet[Assignment]:
 
 
 def versions(*, actor: User, project: Project) -> list[VersionCounts]:
-    """Submitted work by the version that it was labelled under, the newest first. For admins."""
+    """Submitted work by the version that it was labelled under, the newest first. For admins. Two queries."""
     require(actor, "project.change", project)
-    rows = submitted(project).values("guideline_version")
-    counted = rows.annotate(n=Count("pk"), of=Count("trajectory", distinct=True))
-    found = [VersionCounts(row["guideline_version"], row["n"], row["of"]) for row in counted]
-    return sorted(found, key=lambda one: -one.number)
+    version = "guideline_version"
+    # what is submitted from the queue is live, which need not be asked of each
+    first = Assignment.objects.filter(project=project, state=AssignmentState.SUBMITTED).order_by()
+    same = first.filter(trajectory=OuterRef("trajectory"), guideline_version=OuterRef(version))
+    of = Count("trajectory", distinct=True)
+    n, trajectories = Counter[int](), Counter[int]()
+    for number, counted, told in first.values_list(version).annotate(n=Count("pk"), of=of):
+        n[number], trajectories[number] = counted, told
+    besides = submitted(project).filter(recheck__isnull=False).values_list(version)
+    alone = Count("trajectory", filter=~Exists(same), distinct=True)
+    for number, counted, told in besides.annotate(n=Count("pk"), of=alone):
+        n[number] += counted
+        trajectories[number] += told
+    return [VersionCounts(number, n[number], trajectories[number]) for number in sorted(n, reverse=True)]
 
 
 def batches(*, actor: User, project: Project, annotator: User | None = None) -> list[RelabelBatch]:
@@ -168,6 +180,18 @@ def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> Rel
         fits = _of_kind(assignments, labels, calls=kind == "call")
         assignments = [row for row in assignments if row.pk in fits]
     return sorted_out(assignments, blind=blind)
+
+
+def few_are_older(*, actor: User, project: Project) -> bool:
+    """Whether so little was labelled under older guidelines that a preview of all of it takes no time. For
+    admins. Two queries."""
+    require(actor, "project.change", project)
+    older = Assignment.stored.filter(
+        project=project,
+        state=AssignmentState.SUBMITTED,
+        guideline_version__lt=current_version(project),
+    )
+    return older.order_by().values("pk")[: FEW + 1].count() <= FEW
 
 
 def marked(rows: QuerySet[Assignment]) -> list[Assignment]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Exists, OuterRef, Q, Sum
 
 from annotation import models as m
 from annotation.core.agreement.verdict import TENTATIVE_FROM
@@ -115,19 +115,20 @@ def checklist(*, actor: Actor, project: m.Project, threshold: float = THRESHOLD)
     )
     version = _newest(project)
     by_version = _turns(project)
-    resolved = {
-        "assignment__project": project,
-        "assignment__state": AssignmentState.SUBMITTED,
-        "assignment__trajectory__live": True,
-        "assignment__trajectory__state__in": RESOLVED,
-    }
-    in_sight = m.Label.objects.filter(
-        exposed_at__isnull=False, blind_value__isnull=True, value__isnull=False, **resolved
+    submitted = m.Assignment.objects.filter(
+        project=project,
+        state=AssignmentState.SUBMITTED,
+        trajectory__live=True,
+        trajectory__state__in=RESOLVED,
     )
-    submitted = m.Assignment.objects.filter(project=project, state=AssignmentState.SUBMITTED)
-    flagged = submitted.filter(
-        Q(needs_discussion=True) | Q(broken=True), trajectory__live=True, trajectory__state__in=RESOLVED
+    # asked of each label with an exposure, and not of each submission
+    in_sight = m.Label.stored.filter(
+        Exists(submitted.filter(pk=OuterRef("assignment"))),
+        exposed_at__isnull=False,
+        blind_value__isnull=True,
+        value__isnull=False,
     )
+    flagged = submitted.filter(Q(needs_discussion=True) | Q(broken=True))
     disputed = {"trajectory__live": True, "trajectory__state": TrajectoryState.DISPUTED}
     return FreezeChecklist(
         subsets=lines,

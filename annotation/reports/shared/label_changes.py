@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation import models as m
 from annotation.core.influence.label_changes import ChangeShares, changes, majority
-from annotation.core.vocabulary import SETTLED, AssignmentState
+from annotation.core.vocabulary import SETTLED, AssignmentState, ExposureKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,15 @@ class RevealedLabel:
     def beside(self, suggested: int) -> tuple[int, int, int, int, int]:
         """A row of `core.influence.label_changes.changes`, against what was suggested."""
         return self.subset, self.task, self.blind, self.final, suggested
+
+
+def suggestions_seen(project: m.Project) -> bool:
+    """Whether anybody has seen a suggestion in a project, which every reveal notes: without any, nothing was
+    revealed. One query."""
+    shown = m.Exposure.objects.filter(kind=ExposureKind.SUGGESTION)
+    return shown.filter(
+        Exists(m.Trajectory.objects.filter(pk=OuterRef("trajectory"), project=project))
+    ).exists()
 
 
 def revealed_labels(project: m.Project, model: type[m.Label] | type[m.OutcomeLabel]) -> list[RevealedLabel]:

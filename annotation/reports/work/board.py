@@ -435,10 +435,12 @@ def _burn_up(
     return [BurnUpPoint(*point) for point in sums]
 
 
+# a cross join, in this order: what was resolved in a span is looked for among what was resolved then
 RESOLVED: Final = f"""WITH span(n, begins, ends) AS (VALUES {{spans}}) SELECT span.n,
     (SELECT COUNT(*) FROM {OutcomeConsensus._meta.db_table} o
-        JOIN {Trajectory._meta.db_table} t ON t.id = o.trajectory_id
-        WHERE o.created_at >= span.begins AND o.created_at < span.ends AND t.project_id = %s AND t.live)
+        CROSS JOIN {Trajectory._meta.db_table} t
+        WHERE t.id = o.trajectory_id AND o.created_at >= span.begins AND o.created_at < span.ends
+        AND t.project_id = %s AND t.live)
     FROM span ORDER BY span.n"""
 
 

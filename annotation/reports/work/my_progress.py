@@ -10,7 +10,8 @@ from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Out
 from django.utils import timezone
 
 from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, RecheckKind, SecondReader
-from annotation.models import Assignment, Exposure, Trajectory, User
+from annotation.models import Assignment, Exposure, Project, Subset, Trajectory, User
+from annotation.models.data import with_trajectories
 from annotation.policies.rechecks import not_closed
 
 NEWS = timedelta(days=14)
@@ -41,23 +42,30 @@ class Neighbours:
 
 
 def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
-    """A person's own work in each of these projects (ids). Two queries."""
+    """A person's own work in each of these projects (ids). Four queries, of which the counts of everything
+    read an index alone."""
     work_in = {project: OwnWork() for project in projects}
-    lately = Count("pk", filter=Q(returned_at__gt=timezone.now() - NEWS))
-    # gold counts as what it is not to be told from
-    live = Count("pk", filter=Q(trajectory__live=True) | Q(recheck__kind=RecheckKind.GOLD))
-    own = Assignment.stored.filter(annotator=user, project__in=work_in)
-    for row in own.values("project", "state").annotate(n=Count("pk"), lately=lately, live=live).order_by():
-        work = work_in[row["project"]]
-        if row["state"] == AssignmentState.OPEN:
-            work.open = row["n"]
-        elif row["state"] == AssignmentState.SUBMITTED:
-            work.submitted, work.done = row["n"], row["live"]
+    own = Assignment.stored.filter(annotator=user, project__in=work_in).order_by()
+    counted = Count("pk")
+    for project, state, n in own.values_list("project", "state").annotate(n=counted):
+        work = work_in[project]
+        if state == AssignmentState.OPEN:
+            work.open = n
+        elif state == AssignmentState.SUBMITTED:
+            work.submitted = work.done = n
         else:
-            work.returned += row["n"]
-            work.ended += row["lately"] if row["state"] == AssignmentState.EXPIRED else 0
-    rows = Trajectory.objects.filter(project__in=work_in, live=True).values_list("project")
-    for project, total in rows.annotate(n=Count("pk")).order_by():
+            work.returned += n
+    # What is replaced ends the submissions of its N annotators, so what is not live is rechecked or training.
+    # Gold counts as what it is not to be told from.
+    besides = own.filter(recheck__isnull=False, state=AssignmentState.SUBMITTED)
+    hidden = besides.exclude(Q(trajectory__live=True) | Q(recheck__kind=RecheckKind.GOLD))
+    for project, n in hidden.values_list("project").annotate(n=counted):
+        work_in[project].done -= n
+    ended = own.filter(state=AssignmentState.EXPIRED, returned_at__gt=timezone.now() - NEWS)
+    for project, n in ended.values_list("project").annotate(n=counted):
+        work_in[project].ended = n
+    rows = Trajectory.objects.filter(project__in=work_in, live=True).order_by().values_list("project")
+    for project, total in rows.annotate(n=counted):
         work_in[project].total = max(total, work_in[project].done)
     return work_in
 
@@ -97,3 +105,22 @@ def with_progress(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
     return assignments.select_related("project", "trajectory__subset").annotate(
         done=labelled, reopenable=again
     )
+
+
+def with_progress_of(rows: list[Assignment]) -> list[Assignment]:
+    """These assignments, in their order, as `with_progress` gives them: so that steps are counted of a page
+    alone. One query."""
+    found = with_progress(Assignment.stored.filter(pk__in=[row.pk for row in rows])).in_bulk()
+    return [found[row.pk] for row in rows]
+
+
+def own_subsets(user: User, project: Project) -> list[str]:
+    """The names of the subsets that a person's assignments can be of: those that are labelled, and those of
+    the tutorial and of tests that they were given. One query."""
+    given = Assignment.stored.filter(
+        annotator=user, project=project, recheck__isnull=False, trajectory__training=True
+    )
+    subsets = Subset.objects.filter(project=project)
+    live = with_trajectories(subsets).values("pk")
+    named = subsets.filter(Q(pk__in=live) | Q(pk__in=given.order_by().values("trajectory__subset")))
+    return list(named.order_by("name").values_list("name", flat=True))

@@ -15,7 +15,7 @@ from annotation.core.vocabulary import (
     SecondReader,
     TrajectoryState,
 )
-from annotation.models import Assignment, Project, Subset, Trajectory, all_places_free
+from annotation.models import Assignment, Project, SecondPerson, Subset, Trajectory, all_places_free
 from annotation.policies import Actor, being_labelled, require, shown_state
 
 from ..judging.judges_first import JudgesFirstSummary, summary
@@ -117,8 +117,11 @@ def _states(actor: Actor, project: Project) -> Iterable[tuple[int, str, int, int
     opened = Assignment.stored.filter(project=project, state=AssignmentState.OPEN).order_by()
     others = Q(pk__in=opened.values("trajectory"))
     if project.second_reader == SecondReader.JUDGES:
-        others |= Q(second_person__state=SecondPersonState.WAITING.value)
-    rows = counted.filter(others).annotate(where=where).values_list("subset", "state", "free_slots", "where")
+        waiting = SecondPerson.objects.filter(project=project, state=SecondPersonState.WAITING.value)
+        others = Q(pk__in=opened.values("trajectory").union(waiting.values("trajectory")))
+    # by their keys alone: that they are of the project would have all of it looked through
+    few = Trajectory.objects.filter(others, live=True).order_by()
+    rows = few.annotate(where=where).values_list("subset", "state", "free_slots", "where")
     for subset, state, free, there, n, steps in rows.annotate(**numbers):
         yield subset, _left_alone(project, state, free), -n, -steps
         yield subset, there, n, steps

@@ -114,8 +114,14 @@ def queue(request: HttpRequest, slug: str) -> HttpResponseBase:
         raise Invalid(_("There is no such list of cases."), code="unknown_filter")
     lists = _lists(opened)
     tab = asked if asked in lists else "waiting"
-    tabs = Tabs("tab", _("Cases"), [(name, TAB_TITLES[name], lists[name].count()) for name in lists], tab)
-    common: dict[str, Any] = {"empty": EMPTY[tab], "tabs": tabs, "file": "disputes"}
+    counts = _counts(opened, lists)
+    tabs = Tabs("tab", _("Cases"), [(name, TAB_TITLES[name], counts[name]) for name in lists], tab)
+    common: dict[str, Any] = {
+        "empty": EMPTY[tab],
+        "tabs": tabs,
+        "file": "disputes",
+        "counted": counts[tab],
+    }
     actions = []
     if opened.may("assign"):
         actions.append(cells.link(_("Who has which case"), f"{at('claims', slug)}?tab=cases", "button"))
@@ -160,6 +166,15 @@ def _lists(opened: ProjectPage) -> dict[str, QuerySet[Any]]:
         name: policies.visible(user, rows).select_related("trajectory__subset", "trajectory__task")
         for name, rows in lists.items()
     }
+
+
+def _counts(opened: ProjectPage, lists: dict[str, QuerySet[Any]]) -> dict[str, int]:
+    """The number of rows of each tab; of what waits without reading it, for there may be much."""
+    if opened.may("assign"):
+        waiting = report.waiting_to_see(opened.user, opened.project)
+    else:
+        waiting = report.waiting_to_decide(opened.user, [opened.project.pk])
+    return {name: (waiting if name == "waiting" else rows).count() for name, rows in lists.items()}
 
 
 def _columns(opened: ProjectPage, tab: str, acts: Callable[[Any], str]) -> list[Column]:

@@ -21,7 +21,7 @@ from annotation.core.influence.label_changes import FOLLOWED, WAYS
 from annotation.language import joined, translated
 from annotation.reports.influence import report
 from annotation.reports.influence.annotator_effects import AnnotatorEffect
-from annotation.reports.influence.triage import triage_so_far
+from annotation.reports.influence.triage import triage_so_far, unclaimed
 from annotation.reports.shared.experiment import experiment as experiment_of
 from annotation.reports.shared.label_changes import ChangeRates
 from annotation.services import interim
@@ -284,7 +284,7 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
 # ── The switches, on the settings page ────
 def switches(opened: ProjectPage) -> dict[str, Any]:
     """The experiment and triage as the settings page shows them."""
-    queue = triage_so_far(viewer=opened.user, project=opened.project)
+    queue = {"seed": opened.project.triage_seed, "waiting": unclaimed(opened.project).count()}
     found = experiment_of(viewer=opened.user, project=opened.project)
     return {
         "experiment": found,
@@ -294,7 +294,7 @@ def switches(opened: ProjectPage) -> dict[str, Any]:
         ],
         "randomise_form": RandomiseForm(initial={"arms": len(found.arms) or len(ARMS)}),
         "queue": queue,
-        "triage_form": TriageForm(initial={"batch_size": queue.batch_size}),
+        "triage_form": TriageForm(initial={"batch_size": opened.project.triage_batch_size}),
     }
 
 

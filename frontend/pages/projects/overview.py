@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import policies
 from annotation.core.kinds import Feature
 from annotation.core.vocabulary import Role
 from annotation.reports.agreement import report as agreement
@@ -86,7 +85,7 @@ def close_first_steps(request: HttpRequest, slug: str) -> HttpResponse:
 def _tiles(opened: ProjectPage) -> dict[str, Any]:
     """The figure of agreement to go by, and the disputes that no adjudicator has."""
     title, measure, _name = agreement.headline(viewer=opened.user, project=opened.project)
-    untaken = policies.visible(opened.user, disputes.untaken([opened.project.pk]))
+    untaken = disputes.waiting_to_see(opened.user, opened.project)
     return {"agreement_title": title, "agreement": measure, "untaken": untaken.count()}
 
 
@@ -104,7 +103,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
             "crowd": own_progress(user, project),
         }
     if Role.ADJUDICATOR in opened.roles:
-        context["disputes"] = disputes.to_decide(user, [project.pk]).count()
+        context["disputes"] = disputes.waiting_to_decide(user, [project.pk]).count()
     if Role.ADMIN in opened.roles:
         context["first_steps"] = _first_steps(opened)
         figures = progress.progress(actor=user, project=project)

@@ -52,6 +52,10 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     asked = {name: given.get(name, "")[:MAX_FILTER].replace("\x00", "") for name in report.RELABEL_FILTERS}
     refusal, status = "", 200
+    # the form names every filter, also with all of them empty
+    previewed = bool(set(asked) & set(given)) or report.few_are_older(
+        actor=opened.user, project=opened.project
+    )
     found = report.RelabelPreview((), {})
     try:
         if request.method == "POST":
@@ -60,7 +64,8 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
             said = ngettext("%(n)s assignment is queued.", "%(n)s assignments are queued.", expected)
             messages.success(request, said % {"n": expected})
             return redirect("frontend:look-again", slug)
-        found = report.preview(actor=opened.user, project=opened.project, filters=asked)
+        if previewed:
+            found = report.preview(actor=opened.user, project=opened.project, filters=asked)
     except (Conflict, Invalid) as error:
         refusal, status = translated(error.message), status_of(error)
         if isinstance(error, Conflict):
@@ -77,6 +82,7 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
         current=current,
         versions=report.versions(actor=opened.user, project=opened.project),
         found=found,
+        previewed=previewed,
         ready=len(found.ready),
         left_out=left_out(found),
         batches=report.batches(actor=opened.user, project=opened.project),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Page
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -21,6 +21,7 @@ from annotation.core.kinds import Feature
 from annotation.core.trajectories.images import Image
 from annotation.core.vocabulary import Role
 from annotation.models import PredictionSet, Project, User
+from frontend.pages.shared.bounded_paginator import BoundedPaginator
 from frontend.templatetags.tristep import readable
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -190,9 +191,15 @@ def may_send(user: User, slug: str, verb: str) -> None:
     policies.require(user, verb, get_object_or_404(policies.visible(user, Project.objects.all()), slug=slug))
 
 
-def paginate(request: HttpRequest, rows: QuerySet[Any] | list[Any], per_page: int = PER_PAGE) -> Page[Any]:
-    """One page of a list; a number out of range gives the nearest page there is."""
-    return Paginator(rows, per_page).get_page(request.GET.get("page"))
+def paginate(
+    request: HttpRequest,
+    rows: QuerySet[Any] | list[Any],
+    per_page: int = PER_PAGE,
+    counted: int | None = None,
+) -> Page[Any]:
+    """One page of a list; a number out of range gives the nearest page there is. `counted`: the number of the
+    rows, where it is known."""
+    return BoundedPaginator(rows, per_page, counted).get_page(request.GET.get("page"))
 
 
 def image_response(found: Image) -> HttpResponse:

@@ -111,6 +111,7 @@ class ListPage:
     below: what stands below the table.
     asks: there are no rows before something is asked, so the form is there without any.
     views: its saved views; the page takes POST too, which `show` answers.
+    counted: the number of rows while no filter leaves any out, where it is known already.
     """
 
     request: HttpRequest
@@ -129,6 +130,7 @@ class ListPage:
     tabs: Tabs | None = None
     bulk: BulkAct | None = None
     views: SavedViews | None = None
+    counted: int | None = None
 
     @cached_property
     def fields(self) -> list[Filter]:
@@ -241,8 +243,9 @@ class ListPage:
 
     @cached_property
     def _shown(self) -> tuple[Page[Any], str]:
+        counted = None if self.narrowed else self.counted
         try:
-            return paginate(self.request, self._found(), PER_PAGE), ""
+            return paginate(self.request, self._found(), PER_PAGE, counted), ""
         except Invalid as error:
             if self.views and self.views.current:
                 self._leave_out()

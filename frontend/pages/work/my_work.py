@@ -24,12 +24,18 @@ from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, LookReason
 from annotation.language import translated
 from annotation.models import Assignment, RelabelRequest
-from annotation.policies.rechecks import not_closed
+from annotation.policies.rechecks import not_closed, own_not_closed
 from annotation.reports.cases import home
 from annotation.reports.quality import look_again
 from annotation.reports.training.proficiency import attempt_over
 from annotation.reports.work.crowd import own_progress
-from annotation.reports.work.my_progress import OwnWork, own_work, with_progress
+from annotation.reports.work.my_progress import (
+    OwnWork,
+    own_subsets,
+    own_work,
+    with_progress,
+    with_progress_of,
+)
 from annotation.services import assign, label
 from annotation.services.even_time import evened
 from frontend.pages.shared.columns import subset_column
@@ -127,17 +133,25 @@ def _list(
     opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork, tab: str, queue: home.Queue
 ) -> ListPage:
     columns = _columns(opened.request, tab)
-    subsets = own.order_by("trajectory__subset__name").values_list("trajectory__subset__name", flat=True)
+    if tab == "submitted":
+        own = own_not_closed(opened.project, opened.user)
+    else:
+        own = not_closed(opened.project, own.filter(state__in=TABS[tab]))
 
     def rows(asked: dict[str, str]) -> QuerySet[Assignment]:
-        found = with_progress(own.filter(state__in=TABS[tab]))
+        found = own.only("pk")  # what is shown of them is read of a page alone
         if asked["subset"]:
             found = found.filter(trajectory__subset__name=asked["subset"])
         if asked["q"]:
             found = found.filter(trajectory__record_id__icontains=escape(asked["q"]))
-        return ordered(found, columns, asked["sort"])
+        if asked["sort"].removeprefix("-") == TIMES[tab][0]:
+            # an index is read from one of its ends
+            back = "-" if asked["sort"].startswith("-") else ""
+            return found.order_by(asked["sort"], f"{back}pk")
+        return ordered(with_progress(found), columns, asked["sort"])
 
-    closed = _closed(opened, own, mine) if tab == "submitted" else ""
+    open_count = own.count() if tab == "submitted" else None
+    closed = _closed(opened, mine.submitted - open_count) if open_count is not None else ""
     empty = Empty(_("Nothing submitted lately"), closed) if closed else EMPTY[tab]
     if tab == "open" and queue.has_nothing:
         empty = Empty(empty.title, _("Nothing is left for you to label at the moment."))
@@ -147,19 +161,22 @@ def _list(
         rows,
         empty,
         filters=[
-            Filter("subset", _("Subset"), [(name, name) for name in subsets.distinct()]),
+            Filter(
+                "subset", _("Subset"), [(name, name) for name in own_subsets(opened.user, opened.project)]
+            ),
             Filter("q", _("Record contains")),
         ],
         order=f"-{TIMES[tab][0]}",
         file="my-work",
         tabs=Tabs("state", _("State"), [(name, state_name(name), getattr(mine, name)) for name in TABS], tab),
         below=closed and cells.note(closed),
+        items=with_progress_of,
+        counted=open_count,
     )
 
 
-def _closed(opened: ProjectPage, own: QuerySet[Assignment], mine: OwnWork) -> str:
+def _closed(opened: ProjectPage, n: int) -> str:
     """The number of submitted trajectories that are closed, which the list leaves out."""
-    n = mine.submitted - own.filter(state=AssignmentState.SUBMITTED).count()
     if not n:
         return ""
     said = ngettext(
@@ -191,7 +208,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponseBase:
     return show(
         opened,
         "work",
-        _list(opened, not_closed(project, everything), mine, tab, queue),
+        _list(opened, everything, mine, tab, queue),
         "work/my_work.html",
         queue=queue,
         own=mine,

@@ -163,9 +163,8 @@ def _list(opened: ProjectPage) -> ListPage:
         )
 
     subsets = with_trajectories(policies.visible(user, Subset.objects.filter(project=project)))
-    everything = policies.visible(user, Trajectory.objects.filter(project=project, live=True))
     names = [(row.name, row.name) for row in policies.visible(user, Tag.objects.filter(project=project))]
-    models = everything.order_by("policy_model").values_list("policy_model", flat=True).distinct()
+    models = report.policy_models(project)
     of_runs = project.of_kind.has(Feature.RUNS)
     return ListPage(
         request,
