@@ -17,6 +17,7 @@ from bench import (
     audits,
     connections,
     endurance,
+    faults,
     gold,
     imports,
     intervals,
@@ -61,9 +62,10 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "gold": gold.run,
     "workbench": workbench.run,
     "scale": scale.run,
+    "faults": faults.run,
 }
 # by name alone: each takes longer than all others together
-ASKED_FOR: Final = ("scale",)
+ASKED_FOR: Final = ("scale", "faults")
 ON_SQLITE: Final = (
     "leaderboard",
     "questions",

@@ -10,7 +10,8 @@ import json
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ SAVES, KILLS, SAVERS = 1_000, 20, 4
 CLAIMERS, TRAJECTORIES = 64, 200
 QUICK_SAVES, QUICK_KILLS, QUICK_CLAIMERS, QUICK_TRAJECTORIES = 40, 1, 10, 16
 SLUG = "enduring"
-NOUGHT = ("lost", "doubled", "wrong_counts", "orphaned", "doubled_claims", "unfinished")
+NOUGHT = ("lost", "doubled", "wrong", "wrong_counts", "orphaned", "doubled_claims", "unfinished")
 PATIENCE = 120.0
 AWAY = (OSError, http.client.HTTPException)
 
@@ -86,21 +87,14 @@ class Saver:
                 time.sleep(0.05)
 
 
-def save_and_kill(
-    environment: Mapping[str, str],
-    log: Path,
-    slug: str,
-    tokens: list[str],
-    *,
-    saves: int,
-    kills: int,
-    seed: int,
+def save_through(
+    faults: Sequence[Callable[[], None]], *, port: int, slug: str, tokens: list[str], saves: int, seed: int
 ) -> tuple[list[tuple[int, str, int, int]], int]:
-    """Let people, by their tokens, save while the web server is killed again and again: what was saved,
-    and how often somebody had to ask again. The kills come at random moments among the saves."""
+    """Let people, by their tokens, save at that port while one fault after the other happens, each at a
+    random moment among as many saves: what was acknowledged, and how often somebody had to ask again. A fault
+    returns once the server answers again."""
     rng = random.Random(seed)
-    server = WebServer(dict(environment), log, processes=2)
-    savers = [Saver(server.port, token, slug) for token in tokens]
+    savers = [Saver(port, token, slug) for token in tokens]
     begun = threading.Semaphore(0)
     failed: list[BaseException] = []
 
@@ -113,41 +107,63 @@ def save_and_kill(
     threads = [threading.Thread(target=run, args=(saver,)) for saver in savers]
     for thread in threads:
         thread.start()
-    try:
-        for _ in range(kills):
-            for _save in range(max(1, saves // (kills + 1))):
-                if not begun.acquire(timeout=PATIENCE):
-                    raise RuntimeError("nobody saves any more") from (failed[0] if failed else None)
-            time.sleep(rng.uniform(0, 0.02))
-            server.kill()
-            server = WebServer(dict(environment), log, port=server.port, processes=2)
-        for thread in threads:
-            thread.join(PATIENCE)
-    finally:
-        server.stop()
+    for fault in faults:
+        for _save in range(max(1, saves // (len(faults) + 1))):
+            if not begun.acquire(timeout=PATIENCE):
+                raise RuntimeError("nobody saves any more") from (failed[0] if failed else None)
+        time.sleep(rng.uniform(0, 0.02))
+        fault()
+    for thread in threads:
+        thread.join()
     if failed:
         raise failed[0]
     return [save for saver in savers for save in saver.done.saves], sum(saver.done.again for saver in savers)
 
 
+class Web:
+    """The web server at one port, which may be killed."""
+
+    def __init__(self, environment: Mapping[str, str], log: Path) -> None:
+        self._environment, self._log = dict(environment), log
+        self._running = WebServer(self._environment, log, processes=2)
+        self.port = self._running.port
+        self.answers = self._running.answers
+
+    def kill(self) -> None:
+        """Kill it and start it again."""
+        self._running.kill()
+        self._running = WebServer(self._environment, self._log, port=self.port, processes=2)
+
+    def stop(self) -> None:
+        """Stop it."""
+        self._running.stop()
+
+
 def compare(acknowledged: list[tuple[int, str, int, int]]) -> dict[str, int]:
-    """The acknowledged saves that are lost or doubled in the database (inside the product's process)."""
+    """The acknowledged saves that are not in the history (lost) or twice (doubled), and the labels that are
+    not as they were last acknowledged (wrong), inside the product's process."""
     from annotation.models import Label, LabelEvent, SaveOperation
 
-    lost = doubled = 0
-    last: dict[tuple[int, int], int] = {}
-    for assignment, op_id, index, value in acknowledged:
-        events = LabelEvent.objects.filter(
-            assignment=assignment, op_id=op_id, step__message_index=index, kind="save", value=value
-        ).count()
-        operations = SaveOperation.objects.filter(assignment=assignment, op_id=op_id).count()
-        lost += not events or not operations
-        doubled += events > 1
-        last[assignment, index] = value
-    for (assignment, index), value in last.items():
-        stored = Label.objects.filter(assignment=assignment, step__message_index=index)
-        lost += list(stored.values_list("value", flat=True)) != [value]
-    return {"saves": len(acknowledged), "lost": lost, "doubled": doubled}
+    ours = {assignment for assignment, *_rest in acknowledged}
+    events = Counter(
+        LabelEvent.objects.filter(assignment__in=ours, kind="save").values_list(
+            "assignment", "op_id", "step__message_index", "value"
+        )
+    )
+    operations = set(SaveOperation.objects.filter(assignment__in=ours).values_list("assignment", "op_id"))
+    last = {(assignment, index): value for assignment, _op_id, index, value in acknowledged}
+    stored = Label.objects.filter(assignment__in=ours)
+    values = {
+        (assignment, index): value
+        for assignment, index, value in stored.values_list("assignment", "step__message_index", "value")
+    }
+    saved = [tuple(save) for save in acknowledged]
+    return {
+        "saves": len(saved),
+        "lost": sum(not events[save] or save[:2] not in operations for save in saved),
+        "doubled": sum(events[save] > 1 for save in saved),
+        "wrong": sum(values.get(place) != value for place, value in last.items()),
+    }
 
 
 def claim_and_leave(slug: str, *, people: int, seed: int) -> dict[str, int]:
@@ -261,9 +277,13 @@ def run(databases: Stock, folder: Path, quick: bool, report: Report, say: Say) -
     installation = databases.installation("endurance")
     tokens = installation.inside(prepare, str(trajectories), *(f"saver{n}" for n in range(SAVERS)))["tokens"]
     log, path = folder / "endurance.log", folder / f"{installation.name}-acknowledged.json"
-    acknowledged, again = save_and_kill(
-        installation.environment, log, SLUG, tokens, saves=saves, kills=kills, seed=1
-    )
+    web = Web(installation.environment, log)
+    try:
+        acknowledged, again = save_through(
+            [web.kill] * kills, port=web.port, slug=SLUG, tokens=tokens, saves=saves, seed=1
+        )
+    finally:
+        web.stop()
     path.write_text(json.dumps(acknowledged))
     found = {"kills": kills, "asked_again": again, **installation.inside(compare_file, path)}
     say(f"{installation.name}: {found['saves']:,} saves, {kills} kills, {again:,} times asked again")

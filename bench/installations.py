@@ -152,9 +152,9 @@ def stock(kind: str, folder: Path) -> Stock:
         return Stock(kind, folder, note="SQLite: WAL, synchronous=FULL")
     if named := os.environ.get("TEST_DATABASE_URL"):
         return Stock(kind, folder, address=named, note="PostgreSQL: the server of TEST_DATABASE_URL")
-    address, finish = start_postgres()
+    server = start_postgres()
     return Stock(
-        kind, folder, address=address, finish=finish, note="PostgreSQL: throw-away server, fsync off"
+        kind, folder, address=server.url, finish=server.stop, note="PostgreSQL: throw-away server, fsync off"
     )
 
 

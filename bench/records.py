@@ -50,12 +50,17 @@ def write(path: Path, how_many: int) -> int:
         return file.tell()
 
 
-def write_small(path: Path, how_many: int, *, after: int = 0) -> None:
-    """Write so many made records of eight or nine steps and 4 kB to `path`, numbered behind `after`."""
+def small(how_many: int, *, after: int = 0) -> Iterator[dict[str, Any]]:
+    """So many made records of eight or nine steps and 3.5 kB, numbered behind `after`."""
     chance = random.Random(SEED + after)
+    return (_small(number, chance) for number in range(after, after + how_many))
+
+
+def write_small(path: Path, how_many: int, *, after: int = 0) -> None:
+    """Write so many `small` records to `path`."""
     with path.open("wb") as file:
-        for number in range(after, after + how_many):
-            file.write(json.dumps(_small(number, chance)).encode() + b"\n")
+        for record in small(how_many, after=after):
+            file.write(json.dumps(record).encode() + b"\n")
 
 
 def _small(number: int, chance: random.Random) -> dict[str, Any]:

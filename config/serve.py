@@ -2,8 +2,9 @@
 
 It prepares the data folder and the database, starts the embedded broker when REDIS_URL is unset, gunicorn and
 a Celery worker, and stops all of them together: on Ctrl-C or SIGTERM (0), or when one of them dies (1).
-A broker that dies is started again: what is queued lies in its file, and jobs are rows of the database. So is
-a worker that dies because the broker cannot write to a full disk, once there is room.
+A broker or a worker that dies is started again, a few times: what is queued lies in the broker's file, and
+jobs are rows of the database. A worker that dies because the broker cannot write to a full disk is started
+again once there is room.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ ROOT = Path(__file__).resolve().parents[1]
 READY_SECONDS = 120.0
 WEB_GRACE = 25.0
 WORKER_GRACE = 30.0
-# so many new starts of the broker within so many seconds, and no more
-BROKER_STARTS = 3
-BROKER_SECONDS = 60.0
+# so many new starts of the broker or the worker within so many seconds, and no more
+STARTS = 3
+STARTS_SECONDS = 60.0
 
 
 def default_data() -> Path:
@@ -87,7 +88,7 @@ class Server:
     public_demo: bool = False
     children: list[Child] = field(default_factory=list)
     broker: Broker | None = None
-    broker_starts: list[float] = field(default_factory=list)
+    starts: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -234,18 +235,34 @@ def dead(server: Server) -> str | None:
 
 
 def revived(server: Server, child: Child) -> bool:
-    """Whether the server goes on although this child has ended: a worker, while the disk is full, which
-    /healthz says meanwhile. It is started again when there is room."""
+    """Whether the server goes on although this child has ended: a worker, which is started again; while the
+    disk is full, which /healthz says meanwhile, once there is room."""
+    if child.name != "worker":
+        return False
     least = Env().number("TRISTEP_MIN_FREE_BYTES", MIN_FREE_BYTES, minimum=0)
     full = shutil.disk_usage(server.data).free < least
-    if child.name != "worker" or not (full or child.waits):
-        return False
     if full and not child.waits:
         print("The worker stopped: the disk is full. It is started again when there is room.", flush=True)
-    elif not full:
+    elif child.waits and not full:
         child.start()
         print("There is room on the disk again: the worker was started again.", flush=True)
+    elif not full:
+        if not may_start(server, child.name):
+            return False
+        status = child.process.poll()
+        child.start()
+        print(f"The worker stopped (status {status}), and was started again.", flush=True)
     child.waits = full
+    return True
+
+
+def may_start(server: Server, name: str) -> bool:
+    """Whether a part that has ended may be started once more."""
+    now = time.monotonic()
+    starts = server.starts[name] = [at for at in server.starts.get(name, ()) if now - at < STARTS_SECONDS]
+    if len(starts) == STARTS:
+        return False
+    starts.append(now)
     return True
 
 
@@ -253,11 +270,8 @@ def dead_broker(server: Server) -> str | None:
     """Start a broker that is no longer there again; a sentence when it has ended too often."""
     if server.broker is None or (status := server.broker.process.poll()) is None:
         return None
-    now = time.monotonic()
-    server.broker_starts = [at for at in server.broker_starts if now - at < BROKER_SECONDS]
-    if len(server.broker_starts) == BROKER_STARTS:
+    if not may_start(server, "broker"):
         return f"The embedded broker stopped (status {status}) again; everything else is stopped too."
-    server.broker_starts.append(now)
     server.broker.restart()
     print(f"The embedded broker stopped (status {status}), and was started again.", flush=True)
     return None

@@ -46,18 +46,18 @@ def postgres_for_tests() -> str:
     """
     if named := os.environ.get("TEST_DATABASE_URL"):
         return named
-    url, finish = start_postgres()
-    atexit.register(finish)
-    os.environ["TEST_DATABASE_URL"] = url
-    return url
+    server = start_postgres()
+    atexit.register(server.stop)
+    os.environ["TEST_DATABASE_URL"] = server.url
+    return server.url
 
 
-def start_postgres() -> tuple[str, Callable[[], None]]:
-    """A throw-away PostgreSQL on a unix socket: its address, and the function that stops and deletes it."""
+def start_postgres(*, durable: bool = False) -> Postgres:
+    """A throw-away PostgreSQL on a unix socket; `durable`: one that loses nothing when it is killed."""
     reasons = []
     for binaries in _postgres_binaries():
         try:
-            return _start_postgres(binaries)
+            return Postgres(binaries, durable=durable)
         except (OSError, subprocess.CalledProcessError, ServerMissing) as error:
             reasons.append(f"{binaries}: {error}")
     raise ServerMissing(
@@ -91,69 +91,77 @@ def _unprivileged() -> tuple[int | None, int | None, str]:
     raise ServerMissing("PostgreSQL refuses to run as root, and there is no user postgres or nobody.")
 
 
-def _start_postgres(binaries: Path) -> tuple[str, Callable[[], None]]:
-    uid, gid, user = _unprivileged()
-    home = Path(tempfile.mkdtemp(prefix="tristep-pg-"))
-    data, log = home / "data", home / "log"
-    if uid is not None and gid is not None:
-        os.chown(home, uid, gid)
-    environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "HOME": str(home)}
-    try:
+class Postgres:
+    """A server with a folder of its own; `url` is its DATABASE_URL. Raises ServerMissing."""
+
+    def __init__(self, binaries: Path, *, durable: bool) -> None:
+        self._uid, self._gid, self.user = _unprivileged()
+        self._binaries, self._durable = binaries, durable
+        self.home = Path(tempfile.mkdtemp(prefix="tristep-pg-"))
+        self.url = f"postgres://{quote(self.user)}@/postgres?host={quote(str(self.home), safe='')}"
+        if self._uid is not None and self._gid is not None:
+            os.chown(self.home, self._uid, self._gid)
+        self._environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "HOME": str(self.home)}
+        try:
+            self._run("initdb", "-U", self.user, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+            self.start()
+        except BaseException:
+            shutil.rmtree(self.home, ignore_errors=True)
+            raise
+
+    def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(
-            [
-                binaries / "initdb",
-                "-D",
-                data,
-                "-U",
-                user,
-                "-A",
-                "trust",
-                "-E",
-                "UTF8",
-                "--locale=C",
-                "--no-sync",
-            ],
+            [self._binaries / program, "-D", self.home / "data", *arguments],
             check=True,
             capture_output=True,
-            cwd=home,
-            env=environment,
-            user=uid,
-            group=gid,
-            extra_groups=[] if uid is not None else None,
+            cwd=self.home,
+            env=self._environment,
+            user=self._uid,
+            group=self._gid,
+            extra_groups=[] if self._uid is not None else None,
         )
-        options = (
-            *("listen_addresses=", f"unix_socket_directories={home}", "max_connections=200"),
-            *("fsync=off", "synchronous_commit=off", "full_page_writes=off"),
-        )
+
+    def start(self) -> None:
+        """Start it, also after a crash. Raises ServerMissing."""
+        options = ["listen_addresses=", f"unix_socket_directories={self.home}", "max_connections=200"]
+        if not self._durable:
+            options += ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
+        log = self.home / "log"
         with log.open("wb") as output:
-            process = spawn(
-                [binaries / "postgres", "-D", data, *(part for option in options for part in ("-c", option))],
-                env=environment,
-                cwd=home,
+            self._process = spawn(
+                [
+                    *(self._binaries / "postgres", "-D", self.home / "data"),
+                    *(part for option in options for part in ("-c", option)),
+                ],
+                env=self._environment,
+                cwd=self.home,
                 output=output,
-                user=uid,
-                group=gid,
+                user=self._uid,
+                group=self._gid,
                 orphan_signal=signal.SIGINT,
             )
-    except BaseException:
-        shutil.rmtree(home, ignore_errors=True)
-        raise
+        deadline = time.monotonic() + START_SECONDS
+        while self._process.poll() is None and time.monotonic() < deadline:
+            try:
+                psycopg2.connect(dbname="postgres", user=self.user, host=str(self.home)).close()
+                return
+            except psycopg2.OperationalError:
+                time.sleep(0.05)
+        words = log.read_text(errors="replace")[-300:]
+        self.stop()
+        raise ServerMissing(f"it did not start: {words}")
 
-    def finish() -> None:
-        stop(process, grace=10, sign=signal.SIGINT)
-        shutil.rmtree(home, ignore_errors=True)
+    def crash(self) -> None:
+        """SIGKILL, to all its processes, each of which has a group of its own; `start` lets it recover."""
+        for pid in (self._process.pid, *descendants(self._process.pid)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
 
-    url = f"postgres://{quote(user)}@/postgres?host={quote(str(home), safe='')}"
-    deadline = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < deadline:
-        try:
-            psycopg2.connect(dbname="postgres", user=user, host=str(home)).close()
-            return url, finish
-        except psycopg2.OperationalError:
-            time.sleep(0.05)
-    words = log.read_text(errors="replace")[-300:]
-    finish()
-    raise ServerMissing(f"it did not start: {words}")
+    def stop(self) -> None:
+        """Stop it for good, and delete its folder."""
+        stop(self._process, grace=10, sign=signal.SIGINT)
+        shutil.rmtree(self.home, ignore_errors=True)
 
 
 # ── The test database, as another process would name it ──

@@ -19,11 +19,13 @@ def test_endurance_loses_and_doubles_no_save_when_the_server_is_killed(
     people.import_records(cast.project, 2)
     tokens = [callers.token_of(user) for user in (cast.ann, cast.ben)]
 
-    saves, again = endurance.save_and_kill(
-        process_environment, tmp_path / "web.log", "bench", tokens, saves=40, kills=1, seed=1
+    web = endurance.Web(process_environment, tmp_path / "web.log")
+    saves, again = endurance.save_through(
+        [web.kill], port=web.port, slug="bench", tokens=tokens, saves=40, seed=1
     )
+    web.stop()
 
-    assert endurance.compare(saves) == {"saves": 40, "lost": 0, "doubled": 0}
+    assert endurance.compare(saves) == {"saves": 40, "lost": 0, "doubled": 0, "wrong": 0}
     assert again, "nobody noticed that the server was killed"
 
 

@@ -72,13 +72,13 @@ def test_first_run_serves_the_demo_and_a_second_one_says_why_it_cannot(server: S
 
 def test_serve_names_a_part_that_dies_and_stops_everything(sleeping: Server) -> None:
     below = descendants(sleeping.pid)
-    os.kill(next(pid for pid, line in below.items() if "celery" in line), signal.SIGKILL)
+    os.kill(next(pid for pid, line in below.items() if "gunicorn" in line), signal.SIGKILL)
     assert sleeping.process.wait(timeout=60) == 1
-    assert "The worker stopped" in sleeping.words()
+    assert "The web server stopped" in sleeping.words()
     assert running(below) == []
 
 
-def test_serve_waits_with_a_worker_that_died_on_a_full_disk_until_there_is_room(
+def test_serve_starts_a_worker_that_dies_again_a_few_times_and_on_a_full_disk_once_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def room(size: int) -> None:
@@ -98,8 +98,11 @@ def test_serve_waits_with_a_worker_that_died_on_a_full_disk_until_there_is_room(
     assert capsys.readouterr().out.count("the disk is full") == 1 and worker.process is ended
 
     room(1 << 40)
-    assert serve.dead(served) is None and worker.process is not ended
-    worker.process.wait(timeout=60)
+    for words in ("There is room", *["The worker stopped (status 3), and was started again"] * serve.STARTS):
+        assert serve.dead(served) is None and worker.process is not ended
+        assert words in capsys.readouterr().out
+        ended = worker.process
+        ended.wait(timeout=60)
     assert "The worker stopped (status 3)" in (serve.dead(served) or "")
 
     room(0)

@@ -1,16 +1,14 @@
-"""PostgreSQL restarts in the middle of a run: answers wait in memory, and nothing is lost or asked twice."""
+"""PostgreSQL is killed in the middle of a run: answers wait in memory, and nothing is lost or asked twice."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import psycopg2
 import pytest
@@ -18,7 +16,7 @@ import pytest
 from config.children import spawn, stop
 from tests import people
 from tests.judge_server import JudgeServer
-from tests.servers import ROOT, ServerMissing, server_environment, start_postgres, wait_for
+from tests.servers import ROOT, Postgres, ServerMissing, server_environment, start_postgres, wait_for
 
 TRAJECTORIES = 120
 # In one process, whose start costs more than all of it. The tables come straight from the models: nothing of
@@ -41,69 +39,27 @@ suggest.create_judge(actor=OPERATOR, project=project, name="Sage", kind="openai_
 """
 
 
-class Postgres:
-    """A server of our own, which may be restarted: nobody else's tests are on it."""
-
-    def __init__(self) -> None:
-        self.url, self._finish = start_postgres()
-        parts = urlsplit(self.url)
-        self.host, self.user = parse_qs(parts.query)["host"][0], parts.username or ""
-        self._data = Path(self.host) / "data"
-        owner = self._data.stat()
-        self._binary = Path(f"/proc/{self._pid()}/exe").resolve()
-        self._as: dict[str, Any] = {"user": owner.st_uid, "group": owner.st_gid} if os.geteuid() == 0 else {}
-        self._second: subprocess.Popen[bytes] | None = None
-
-    def _pid(self) -> int:
-        return int((self._data / "postmaster.pid").read_text().splitlines()[0])
-
-    def sql(self, statement: str) -> Any:
-        """The first value of what a statement finds."""
-        connection = psycopg2.connect(dbname="postgres", user=self.user, host=self.host)
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute(statement)
-                return cursor.fetchone()[0]
-        finally:
-            connection.close()
-
-    def halt(self) -> None:
-        """Stop it at once, as on a restart of the machine; connections break."""
-        os.kill(self._pid(), signal.SIGINT)
-        wait_for(lambda: not (self._data / "postmaster.pid").exists(), "PostgreSQL to stop")
-
-    def go_on(self) -> None:
-        """Start it again on the same data."""
-        options = ("listen_addresses=", f"unix_socket_directories={self.host}")
-        with (Path(self.host) / "second.log").open("wb") as output:
-            self._second = spawn(
-                [self._binary, "-D", self._data, *(part for option in options for part in ("-c", option))],
-                env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
-                cwd=Path(self.host),
-                output=output,
-                orphan_signal=signal.SIGINT,
-                **self._as,
-            )
-
-    def close(self) -> None:
-        """Stop and delete it."""
-        if self._second is not None:
-            stop(self._second, grace=10)
-        self._finish()
-
-
 @pytest.fixture
 def postgres() -> Iterator[Postgres]:
+    """A server of our own, which may be killed: nobody else's tests are on it."""
     try:
-        server = Postgres()
+        server = start_postgres(durable=True)
     except ServerMissing as error:
         pytest.skip(str(error))
     yield server
-    server.close()
+    server.stop()
+
+
+def sql(server: Postgres, statement: str) -> Any:
+    """The first value of what a statement finds."""
+    with closing(psycopg2.connect(dbname="postgres", user=server.user, host=str(server.home))) as connection:
+        cursor = connection.cursor()
+        cursor.execute(statement)
+        return cursor.fetchone()[0]
 
 
 @pytest.mark.slow
-def test_run_outlives_a_restart_of_the_database(postgres: Postgres, tmp_path: Path) -> None:
+def test_run_outlives_a_killed_database(postgres: Postgres, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     records = tmp_path / "tiny.jsonl"
@@ -125,11 +81,11 @@ def test_run_outlives_a_restart_of_the_database(postgres: Postgres, tmp_path: Pa
             )
         try:
             count = "SELECT count(*) FROM annotation_suggestion"
-            wait_for(lambda: postgres.sql(count) >= 10, "the first suggestions")
-            postgres.halt()
+            wait_for(lambda: sql(postgres, count) >= 10, "the first suggestions")
+            postgres.crash()
             asked = judges.total
             assert process.poll() is None, log.read_text()
-            postgres.go_on()
+            postgres.start()
             assert process.wait(timeout=120) == 0, log.read_text()
         finally:
             stop(process, grace=5)
@@ -137,11 +93,13 @@ def test_run_outlives_a_restart_of_the_database(postgres: Postgres, tmp_path: Pa
         assert asked < TRAJECTORIES
         assert "the database is away" in log.read_text()
         assert f"{TRAJECTORIES} of {TRAJECTORIES} trajectories suggested, 0 failed" in log.read_text()
-        assert postgres.sql(count) == TRAJECTORIES
-        assert postgres.sql("SELECT count(DISTINCT trajectory_id) FROM annotation_suggestion") == TRAJECTORIES
+        assert sql(postgres, count) == TRAJECTORIES
+        assert (
+            sql(postgres, "SELECT count(DISTINCT trajectory_id) FROM annotation_suggestion") == TRAJECTORIES
+        )
         assert set(judges.calls.values()) == {1}, "no answer that had come in was asked for again"
-        found = postgres.sql(
-            "SELECT json_build_array(state, calls, progress_done) FROM annotation_suggestionrun"
+        found = sql(
+            postgres, "SELECT json_build_array(state, calls, progress_done) FROM annotation_suggestionrun"
         )
         row = found if isinstance(found, list) else json.loads(found)
         assert row == ["finished", TRAJECTORIES, TRAJECTORIES]
