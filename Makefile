@@ -80,7 +80,7 @@ run: install
 		$(if $(filter 0,$(DEMO)),--no-demo) $(if $(filter only,$(DEMO)),--demo-only)
 
 # ── Tests ─────────────────────────────────
-test: install dev test-js node_modules/.installed $(VENV)/.warm-sqlite
+test: install dev test-js node_modules/.installed $(VENV)/.warm
 	@$(BIN)/python -m tests.chromium
 	@# both at once, so that neither leaves a core idle at its end; PostgreSQL's report comes last
 	@report=$$(mktemp); trap 'rm -f "$$report"' EXIT; \
@@ -116,14 +116,14 @@ test-js: dev
 
 # Once after each installation. All processes of a run begin together: without this each of them would compile
 # everything that the tests import, and wait for one to migrate the template of their databases.
-$(VENV)/.warm-%: $(VENV)/.dev
-	@TRISTEP_TEST_DB=$* $(BIN)/python -m pytest -q -k is_content_with_a_migrated_database >$@.log || { cat $@.log; exit 1; }
+$(VENV)/.warm: $(VENV)/.dev
+	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q -k is_content_with_a_migrated_database >$@.log || { cat $@.log; exit 1; }
 	@mv $@.log $@
 
-test-sqlite: dev $(VENV)/.warm-sqlite
+test-sqlite: dev $(VENV)/.warm
 	@TRISTEP_TEST_DB=sqlite $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
-test-postgres: dev $(VENV)/.warm-postgres
+test-postgres: dev $(VENV)/.warm
 	@TRISTEP_TEST_DB=postgres $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 # beside the tests of .ci/run, whose budget it would cost half again (docs/decisions/0019)
