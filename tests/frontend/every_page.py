@@ -56,7 +56,7 @@ PAGES = {
     "confirmation": ("ann", "second-factor-confirm", 3),
     "overview for an annotator": ("ann", "project", 15),
     "overview for an adjudicator": ("judith", "project", 6),
-    "overview for an admin": ("admin", "project", 22),
+    "overview for an admin": ("admin", "project", 24),
     "settings": ("admin", "project-settings", 10),
     "guidelines": ("ann", "guidelines", 10),
     "look again": ("admin", "look-again", 18),
