@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 
 from annotation import models as m
 from annotation.core.figures.measure import MIN_TASKS
@@ -57,9 +57,9 @@ class SizePlan:
 def size_plan(
     *, viewer: Actor, project: m.Project, tasks: int | None = None, runs: float | None = None
 ) -> SizePlan:
-    """Plan for so many `tasks` with `runs` each, by default the project's. Two queries; with 20 resolved
-    tasks also those of their labels (`judging.stack.material`). Raises Denied to whoever may not see
-    agreement."""
+    """Plan for so many `tasks` with `runs` each, by default the project's. Two queries; three with 20
+    resolved tasks, and where two judges suggest labels also those of `judging.stack.material`. Raises Denied
+    to whoever may not see agreement."""
     require(viewer, "agreement.view", project)
     project.of_kind.require(Feature.STEP_SCORES)
     live = m.Trajectory.objects.filter(project=project, live=True).order_by()
@@ -79,6 +79,11 @@ def size_plan(
 
 
 def _so_far(project: m.Project) -> StepAccuracyVariance | None:
+    suggesting = m.Judge.objects.filter(
+        Exists(m.Suggestion.objects.filter(judge=OuterRef("pk"))), project=project
+    )
+    if suggesting.count() < FEWEST_JUDGES:
+        return None  # without reading any label
     data = material(project)
     if len(data.judges) < FEWEST_JUDGES:
         return None
