@@ -19,7 +19,7 @@ UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install dev run test test-connections test-js test-sqlite test-postgres coverage format diagram client settings messages \
-	wheel real-servers bench-connections bench screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
+	wheel real-servers bench-connections peers bench-peers bench screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
 	check-collection
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo "make check                              formatting, types, the walls of the house, settings, schema"
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
 	@echo "make bench-connections                  pulls from a real MLflow and Phoenix, which it installs"
+	@echo "make bench-peers                        beside Label Studio and Potato, which it installs"
 	@echo "make screenshots                        the pictures in docs/screenshots"
 	@echo "make diagram                            the rooms and their imports, drawn into docs/design.md"
 	@echo "make client                             the models of the Python client, from the schema of the API"
@@ -200,6 +201,24 @@ bench: dev
 
 bench-connections: real-servers
 	@REAL_SERVERS="$(CURDIR)/$(REAL_SERVERS)" $(BIN)/python -m bench --only connections --database sqlite $(ARGS)
+
+# Label Studio and Potato with the servers that their own images run, in an environment of their own each
+PEERS := var/peers
+peers: dev $(PEERS)/.label-studio-1.23.2 $(PEERS)/.potato-2.12.1
+	@:
+
+bench-peers: peers
+	@PEERS="$(CURDIR)/$(PEERS)" $(BIN)/python -m bench --only peers --database sqlite $(ARGS)
+
+$(PEERS)/.label-studio-%: $(VENV)/.uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(PEERS)/label-studio
+	@VIRTUAL_ENV="$(CURDIR)/$(PEERS)/label-studio" $(BIN)/uv pip install --quiet "label-studio[uwsgi]==$*"
+	@touch $@
+
+$(PEERS)/.potato-%: $(VENV)/.uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(PEERS)/potato
+	@VIRTUAL_ENV="$(CURDIR)/$(PEERS)/potato" $(BIN)/uv pip install --quiet "potato-annotation==$*" gunicorn
+	@touch $@
 
 screenshots: dev
 	@$(BIN)/python -m tests.chromium

@@ -37,6 +37,7 @@ from bench import (
 )
 from bench.client import Refused
 from bench.installations import Failed, ServerMissing, Stock, scratch, stock
+from bench.peers import topic as peers
 from bench.report import Report, Say
 from bench.workbench import topic as workbench
 
@@ -63,9 +64,10 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "workbench": workbench.run,
     "scale": scale.run,
     "faults": faults.run,
+    "peers": peers.run,
 }
-# by name alone: each takes longer than all others together
-ASKED_FOR: Final = ("scale", "faults")
+# by name alone: two take longer than all others together, one needs what `make bench-peers` installs
+ASKED_FOR: Final = ("scale", "faults", "peers")
 ON_SQLITE: Final = (
     "leaderboard",
     "questions",
@@ -77,6 +79,7 @@ ON_SQLITE: Final = (
     "gold",
     "connections",
     "workbench",
+    "peers",
 )
 
 

@@ -94,6 +94,12 @@ class Stock:
         self.made.append(self._empty(f"{name}_{self.count}", self.first))
         return self.made[-1]
 
+    def untouched(self, name: str) -> Installation:
+        """An empty database without tables, as before the first start."""
+        self.count += 1
+        self.made.append(self._empty(f"{name}_{self.count}"))
+        return self.made[-1]
+
     def _empty(self, name: str, template: Installation | None = None) -> Installation:
         folder = self.folder / f"{self.kind}-{name}"
         folder.mkdir(mode=0o700)
@@ -161,13 +167,13 @@ def stock(kind: str, folder: Path) -> Stock:
 class Served:
     """The server of one installation, as `make run` starts it: the web server's address is `host:port`."""
 
-    def __init__(self, installation: Installation) -> None:
+    def __init__(self, installation: Installation, *options: str, python: str = sys.executable) -> None:
         self.installation = installation
         self.port = free_port()
         self.log = installation.folder / "serve.log"
         with self.log.open("wb") as output:
             self.process = spawn(
-                [sys.executable, "-m", "config.serve", "--port", str(self.port)],
+                [python, "-m", "config.serve", "--port", str(self.port), *options],
                 env=installation.environment,
                 cwd=ROOT,
                 output=output,

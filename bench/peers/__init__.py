@@ -1,0 +1,1 @@
+"""Tristep beside its peers, Label Studio and Potato: `make bench-peers`."""
