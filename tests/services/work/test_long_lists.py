@@ -15,7 +15,7 @@ from annotation.reports.work import my_progress, trajectory_list
 from tests import people
 from tests.people import Cast
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def _waiting_as_rows_say(cast: Cast) -> None:
