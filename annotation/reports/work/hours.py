@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Exists, Min, OuterRef, Q
+from django.db.models import Exists, Min, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from annotation.core.vocabulary import AssignmentState, PayPer, RecheckKind
@@ -222,8 +222,10 @@ class DayOfWork:
 def everybody(project: Project) -> dict[int, User]:
     """The annotators of a project, and whoever has worked in it without being one any more, by key."""
     member = Membership.objects.filter(project=project, is_annotator=True, user=OuterRef("pk"))
-    worker = Assignment.stored.filter(project=project, annotator=OuterRef("pk"))
-    return User.objects.filter(Exists(member) | Exists(worker)).in_bulk()
+    worked = Assignment.stored.filter(project=project, annotator=OuterRef("pk")).order_by()
+    # one of theirs, and not whether there is one: for that PostgreSQL would read all of a project's
+    people = User.objects.alias(one=Subquery(worked.values("pk")[:1]))
+    return {user.pk: user for user in people.filter(Exists(member) | Q(one__isnull=False))}
 
 
 def days_of_work(

@@ -162,9 +162,11 @@ def _check(actor: User, project: Project, filters: Mapping[str, str]) -> None:
 
 def annotators_of(project: Project) -> QuerySet[User]:
     """The people who are annotators of a project, or have an assignment in it, by name."""
-    assigned = Assignment.objects.filter(project=project, annotator=OuterRef("pk"))
+    assigned = Assignment.objects.filter(project=project, annotator=OuterRef("pk")).order_by()
     member = Membership.objects.filter(project=project, user=OuterRef("pk"), is_annotator=True)
-    return User.objects.filter(Exists(member) | Exists(assigned)).order_by("username")
+    # one of theirs, and not whether there is one: for that PostgreSQL would read all of a project's
+    people = User.objects.alias(one=Subquery(assigned.values("pk")[:1]))
+    return people.filter(Exists(member) | Q(one__isnull=False)).order_by("username")
 
 
 NEXT_MODEL: Final = f"""WITH RECURSIVE model(name) AS (
