@@ -124,7 +124,7 @@ LISTS: list[tuple[str, str, Fill, int]] = [
     ("judith", "/projects/bench/adjudications/", _cases, 4),
     ("admin", "/projects/bench/releases/", _releases, 5),
     ("admin", "/projects/bench/agreement/", _disputes, 9),
-    ("admin", "/projects/bench/influence/", _disputes, 12),
+    ("admin", "/projects/bench/influence/", _disputes, 8),
     ("admin", "/projects/bench/experiment/", _disputes, 4),
     ("admin", "/projects/bench/triage/", _disputes, 5),
     ("admin", "/projects/bench/judges/", _judges, 5),
