@@ -44,7 +44,8 @@ SETTINGS: Final[dict[str, Any]] = {
     "data_files": ["records.jsonl"],
     "item_properties": {"id_key": "id", "text_key": "question"},
     "user_config": {"allow_all_users": True},
-    "assignment_strategy": "fixed_order",
+    # few at a time; "fixed_order" gives each person all records at once, and each save writes their names
+    "assignment_strategy": "random",
     "num_annotators_per_item": 2,
     "instance_display": {
         "fields": [
