@@ -21,6 +21,8 @@ from .data import Step, Trajectory
 from .projects import Project
 from .rechecks import Recheck
 
+BY_PERSON = ("state", "submitted_at")
+"""The order of somebody's assignments in a project in the index `assignment_mine`."""
 ACTIVE_STATES = (AssignmentState.OPEN.value, AssignmentState.SUBMITTED.value)
 
 

@@ -31,6 +31,7 @@ from annotation.models import (
     Trajectory,
     User,
 )
+from annotation.models.labels import BY_PERSON
 from annotation.policies import Actor, allowed, require
 
 MS_AN_HOUR: Final = 3_600_000
@@ -222,8 +223,8 @@ class DayOfWork:
 def everybody(project: Project) -> dict[int, User]:
     """The annotators of a project, and whoever has worked in it without being one any more, by key."""
     member = Membership.objects.filter(project=project, is_annotator=True, user=OuterRef("pk"))
-    worked = Assignment.stored.filter(project=project, annotator=OuterRef("pk")).order_by()
-    # one of theirs, and not whether there is one: for that PostgreSQL would read all of a project's
+    worked = Assignment.stored.filter(project=project, annotator=OuterRef("pk")).order_by(*BY_PERSON)
+    # one of theirs, and not whether there is one (trajectory_list.annotators_of)
     people = User.objects.alias(one=Subquery(worked.values("pk")[:1]))
     return {user.pk: user for user in people.filter(Exists(member) | Q(one__isnull=False))}
 

@@ -46,6 +46,7 @@ from annotation.models import (
     Trajectory,
     User,
 )
+from annotation.models.labels import BY_PERSON
 from annotation.policies import being_labelled, kept_from_lists, require, visible
 
 from .tags import tagged
@@ -162,10 +163,11 @@ def _check(actor: User, project: Project, filters: Mapping[str, str]) -> None:
 
 def annotators_of(project: Project) -> QuerySet[User]:
     """The people who are annotators of a project, or have an assignment in it, by name."""
-    assigned = Assignment.objects.filter(project=project, annotator=OuterRef("pk")).order_by()
+    assigned = Assignment.objects.filter(project=project, annotator=OuterRef("pk"))
     member = Membership.objects.filter(project=project, user=OuterRef("pk"), is_annotator=True)
-    # one of theirs, and not whether there is one: for that PostgreSQL would read all of a project's
-    people = User.objects.alias(one=Subquery(assigned.values("pk")[:1]))
+    # One of theirs, and not whether there is one, in the order of the index by person: in any other way
+    # PostgreSQL would read all of a project's for whoever has none.
+    people = User.objects.alias(one=Subquery(assigned.order_by(*BY_PERSON).values("pk")[:1]))
     return people.filter(Exists(member) | Q(one__isnull=False)).order_by("username")
 
 
