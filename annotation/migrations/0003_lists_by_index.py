@@ -59,7 +59,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 condition=models.Q(("recheck__isnull", False)),
                 fields=["annotator", "project", "state", "trajectory", "recheck"],
-                name="assignment_besides",
+                name="assignment_rechecks",
             ),
         ),
         migrations.AddIndex(

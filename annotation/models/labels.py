@@ -141,7 +141,7 @@ class Assignment(models.Model):
             # what somebody was asked besides, of which there is little
             models.Index(
                 fields=("annotator", "project", "state", "trajectory", "recheck"),
-                name="assignment_besides",
+                name="assignment_rechecks",
                 condition=Q(recheck__isnull=False),
             ),
             # with what the board counts of each person by day, and without the rows themselves
