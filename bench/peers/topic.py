@@ -1,7 +1,7 @@
 """The topic `peers`: Tristep on both databases beside Label Studio and Potato, same records and same clients.
 
-Each is installed, started from nothing, given the same records, labelled by one person, then by 32 at once,
-exported from, and stopped, one after the other. `make bench-peers` installs what it needs.
+Each is installed, started from nothing and given the same records; then, by turns, labelled by one person and
+by 32 at once; then exported from. `make bench-peers` installs what it needs.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ from bench.peers.tristep import Tristep
 from bench.report import Limit, Report, Say, megabytes, number, percentiles, table
 from tests.servers import start_postgres
 
-PEOPLE, QUICK_PEOPLE = 32, 4
-IMPORTED, QUICK_IMPORTED = 5_000, 200
-# by one person, who begins with WARM_UP more that are not counted
-ITEMS, QUICK_ITEMS = 300, 5
-WARM_UP: Final = 3
-TOGETHER, QUICK_TOGETHER = 15.0, 2.0  # seconds
+# records, people at once, items by one person alone, seconds of a round at once
+SIZES: Final = (5_000, 32, 300, 6.0)
+QUICK: Final = (200, 4, 5, 1.0)
+ROUNDS: Final = 3
+WARM_UP: Final = 3  # items before those that are counted
 VALUES: Final = (1, 0)  # by turns, so that each save changes something
 REST: Final = 5.0  # seconds until what a server does after a request is done
 
@@ -53,8 +52,17 @@ class Figures:
     saves: list[float] = field(default_factory=list)
     submits: list[float] = field(default_factory=list)
     together: list[float] = field(default_factory=list)
-    a_second: float = 0
-    load: float = 0  # of the machine, before it is asked for anything
+    seconds: float = 0  # of all rounds at once
+
+    @property
+    def a_second(self) -> float:
+        """Saves a second by all at once."""
+        return len(self.together) / self.seconds
+
+    @property
+    def first(self) -> float:
+        """The median of the first tenth of one person's saves."""
+        return median(self.saves[: max(1, len(self.saves) // 10)])
 
     @property
     def last(self) -> float:
@@ -63,23 +71,37 @@ class Figures:
 
 
 def run(stock: Stock, folder: Path, quick: bool, report: Report, say: Say) -> None:
-    """Measure all four, print, compare ours with each peer's."""
-    count = QUICK_IMPORTED if quick else IMPORTED
+    """Measure all four, print, compare ours with each peer's.
+
+    They take turns, item by item and then a few seconds each: what else the machine does meets all alike.
+    """
+    count, people, items, seconds = QUICK if quick else SIZES
     path = folder / "peers.jsonl"
     records.write(path, count)
-    found = []
-    for make in platforms(stock, folder, quick):
-        with make() as peer:
-            found.append(measure(peer, path, count, quick, say))
-            report.line("peer", **asdict(found[-1]) | {"last": found[-1].last})
+    with ExitStack() as stack:
+        sides = []
+        for make in platforms(stock, folder, people, items):
+            sides.append(begun(stack.enter_context(make()), path, count, say))
+        for side in sides:
+            signed_in(side, people + 1, stack)
+        say(f"peers: {items} items by one person of each, at a load of {os.getloadavg()[0]:.1f}")
+        alone(sides, items)
+        say(f"peers: {ROUNDS} rounds of {people} people at once, at a load of {os.getloadavg()[0]:.1f}")
+        for _ in range(ROUNDS):
+            for side in sides:
+                together(side, seconds)
+        for side in sides:
+            ended(side)
+    found = [side.figures for side in sides]
+    for one in found:
+        report.line("peer", **asdict(one) | {"last": one.last, "a_second": one.a_second})
     told(found, report)
 
 
 def platforms(
-    stock: Stock, folder: Path, quick: bool
+    stock: Stock, folder: Path, people: int, items: int
 ) -> Iterator[Callable[[], contextlib.AbstractContextManager[Peer]]]:
     """What makes each platform, in a folder and on a database of its own, and stops it."""
-    people, items = (QUICK_PEOPLE, QUICK_ITEMS) if quick else (PEOPLE, ITEMS)
 
     def place(name: str) -> Path:
         found = folder / name
@@ -131,11 +153,19 @@ def stopped(peer: Peer) -> Iterator[Peer]:
 
 
 # ── Measuring ─────────────────────────────
-def measure(peer: Peer, path: Path, count: int, quick: bool, say: Say) -> Figures:
-    """All of one platform."""
-    people, items = (QUICK_PEOPLE, QUICK_ITEMS) if quick else (PEOPLE, ITEMS)
+@dataclass
+class Side:
+    """A platform, what it took so far, and who is signed in: the first works alone, the others at once."""
+
+    peer: Peer
+    figures: Figures
+    people: list[Person] = field(default_factory=list)
+
+
+def begun(peer: Peer, path: Path, count: int, say: Say) -> Side:
+    """A platform with the records, and what it took until there."""
     install, installed = peer.install()
-    found = Figures(peer.name, peer.settings, install, installed, load=os.getloadavg()[0])
+    found = Figures(peer.name, peer.settings, install, installed)
     say(f"{peer.name}: installed in {install:.1f} s; {peer.settings}")
     found.start = timed(peer.start)
     say(f"{peer.name}: a first page after {found.start:.1f} s")
@@ -143,50 +173,50 @@ def measure(peer: Peer, path: Path, count: int, quick: bool, say: Say) -> Figure
     found.empty = resting(peer.roots())
     found.imported = peer.add(path, count)
     say(f"{peer.name}: {count:,} records in {found.imported.seconds:.1f} s")
-    with ExitStack() as stack:
-        first, *others = (signed_in(peer, number, stack) for number in range(people + 1))
-        alone(first, items, found)
-        say(f"{peer.name}: {len(found.saves):,} saves by one person, p50 {1000 * median(found.saves):.1f} ms")
-        together(others, QUICK_TOGETHER if quick else TOGETHER, found)
-        say(f"{peer.name}: {found.a_second:.0f} saves a second by {people} people")
+    return Side(peer, found)
+
+
+def signed_in(side: Side, people: int, stack: ExitStack) -> None:
+    """So many people, who hang up at the end."""
+    for which in range(people):
+        side.people.append(side.peer.person(which))
+        stack.callback(side.people[-1].close)
+
+
+def ended(side: Side) -> None:
+    """What it holds after all that, and the export."""
     time.sleep(REST)
-    found.full = resting(peer.roots())
-    found.exported = peer.export()
-    return found
+    side.figures.full = resting(side.peer.roots())
+    side.figures.exported = side.peer.export()
 
 
-def signed_in(peer: Peer, number: int, stack: ExitStack) -> Person:
-    """Somebody who hangs up at the end."""
-    person = peer.person(number)
-    stack.callback(person.close)
-    return person
-
-
-def alone(person: Person, items: int, found: Figures) -> None:
-    """One person opens item after item, labels each step and the outcome, and submits."""
+def alone(sides: Sequence[Side], items: int) -> None:
+    """One person of each platform opens item after item, labels each step and the outcome, and submits."""
     for item in range(items + WARM_UP):
-        counts = item >= WARM_UP
-        opened = person.open_next()
-        saves = [person.save(which, VALUES[which % 2]) for which in range(person.labels)]
-        submitted = person.submit()
-        if counts:
-            found.opens.append(opened)
-            found.saves += saves
-            found.submits += [submitted] if submitted else []
+        for side in sides:
+            person, found = side.people[0], side.figures
+            opened = person.open_next()
+            saves = [person.save(which, VALUES[which % 2]) for which in range(person.labels)]
+            submitted = person.submit()
+            if item >= WARM_UP:
+                found.opens.append(opened)
+                found.saves += saves
+                found.submits += [submitted] if submitted else []
 
 
-def together(people: Sequence[Person], seconds: float, found: Figures) -> None:
-    """Everybody labels an item of their own, again and again, as fast as answers come."""
-    for person in people:
-        person.open_next()
-        for which in range(person.labels):
-            person.save(which, VALUES[which % 2])
-    barrier = threading.Barrier(len(people) + 1)
+def together(side: Side, seconds: float) -> None:
+    """All others label an item of their own, again and again, as fast as answers come."""
+    people, wrong = side.people[1:], list[BaseException]()
     times: list[list[float]] = [[] for _ in people]
-    wrong: list[BaseException] = []
+    barrier = threading.Barrier(len(people))
 
     def work(person: Person, own: list[float]) -> None:
         try:
+            if not person.labels:
+                person.open_next()
+            # opens a connection again that the server has closed, and is not counted
+            for which in range(person.labels):
+                person.save(which, VALUES[which % 2])
             barrier.wait()
             deadline = time.perf_counter() + seconds
             turn = 0
@@ -196,33 +226,33 @@ def together(people: Sequence[Person], seconds: float, found: Figures) -> None:
                 turn += 1
         except BaseException as error:
             wrong.append(error)
+            barrier.abort()
 
     threads = [threading.Thread(target=work, args=pair) for pair in zip(people, times, strict=True)]
     for thread in threads:
         thread.start()
-    barrier.wait()
-    began = time.perf_counter()
     for thread in threads:
         thread.join()
     if wrong:
-        raise Failed(f"{found.name}: a save failed beside others: {wrong[0]}")
-    found.together = [one for own in times for one in own]
-    found.a_second = len(found.together) / (time.perf_counter() - began)
+        raise Failed(f"{side.peer.name}: a save failed beside others: {wrong[0]!r}")
+    side.figures.together += [one for own in times for one in own]
+    side.figures.seconds += seconds
 
 
 # ── Telling ───────────────────────────────
 def told(found: Sequence[Figures], report: Report) -> None:
     """Print the tables, ratios of ours to each peer, and what is promised."""
     for one in found:
-        print(f"  {one.name}: {one.settings}; load {one.load:.1f}")
+        print(f"  {one.name}: {one.settings}")
     table(
         "Peers: one person, ms",
-        ("", "open p50", "p95", "save p50", "p95", "the last tenth", "submit p50", "saves"),
+        ("", "open p50", "p95", "save p50", "p95", "first tenth", "last", "submit p50", "saves"),
         [
             (
                 one.name,
                 *(number(1000 * value) for value in percentiles(one.opens)),
                 *(number(1000 * value) for value in percentiles(one.saves)),
+                number(1000 * one.first),
                 number(1000 * one.last),
                 number(1000 * median(one.submits)) if one.submits else "",
                 f"{len(one.saves):,}",

@@ -120,7 +120,7 @@ def test_ours_is_held_to_be_faster_than_every_peer(
         moved = peer.Moved(100, seconds)
         times = [seconds, seconds]
         return topic.Figures(
-            name, "", seconds, 1, seconds, 1, 1, moved, moved, times, times, [], times, 1 / seconds
+            name, "", seconds, 1, seconds, 1, 1, moved, moved, times, times, [], times, 2 * seconds
         )
 
     report = Report(tmp_path / "figures.jsonl")
