@@ -71,6 +71,8 @@ def test_commands_say_that_the_database_is_away_or_empty(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    # else all logs of the tests to come would go where this test's standard error went
+    monkeypatch.setattr("django.utils.log.configure_logging", lambda *_: None)
     with elsewhere(database.replace("///", f"///{tmp_path}/")), pytest.raises(SystemExit) as ended:
         ManagementUtility(["manage.py", *command]).execute()
     told = capsys.readouterr().err

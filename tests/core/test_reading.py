@@ -165,6 +165,19 @@ def test_hostile_schema_costs_nothing_and_marks_nothing(schema: dict) -> None:
     assert time.process_time() - start < 2
 
 
+def test_schema_with_many_alternatives_and_levels_is_checked() -> None:
+    whole: dict = {"type": "integer"}
+    for _ in range(20):
+        whole = {"anyOf": [{"type": "string"}, {"type": "array", "items": whole}]}
+    many = {"properties": {f"p{n}": whole for n in range(9)}, "required": ["q"]}
+    nested: object = 1
+    for _ in range(20):
+        nested = [nested]
+    arguments = {f"p{n}": nested for n in range(9)}
+    found = problems(read_tools(tool(many)), "f", arguments)
+    assert [one.kind for one in found] == ["missing"]
+
+
 def test_tools_in_a_system_prompt_are_read_as_json_or_python() -> None:
     listed = [{"name": "ls", "description": "lists", "parameters": {"type": "dict", "properties": {"a": {}}}}]
     for written in (json.dumps(listed), repr(listed)):

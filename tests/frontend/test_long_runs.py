@@ -120,7 +120,7 @@ def test_long_run_takes_the_queries_of_a_short_one_and_a_part_no_more(
     assert counts[2] <= counts[0]
 
 
-QUERIES = {"reading": 27, "workbench": 20, "case": 40, "discussion": 40}
+QUERIES = {"reading": 27, "workbench": 22, "case": 40, "discussion": 40}
 
 
 def test_part_of_the_workbench_holds_nobody_elses_labels(cast: Cast) -> None:

@@ -25,6 +25,8 @@ MAX_PROBLEMS: Final = 4
 MAX_CHECKED: Final = 20_000
 """Arguments and schemas longer than so many characters are not checked."""
 MAX_CHECKS: Final = 5_000
+MAX_DEPTH: Final = 64
+"""Checks within checks, each of some four frames; Python's own limit met in `rpds` ends in a panic."""
 MAX_PROMPT: Final = 200_000
 
 _OTHER_NAMES: Final = {
@@ -40,6 +42,7 @@ _OTHER_NAMES: Final = {
 }
 _NOT_RUN: Final = frozenset({"pattern", "patternProperties", "propertyNames", "uniqueItems", "format"})
 _left: ContextVar[int] = ContextVar("checks_left", default=MAX_CHECKS)
+_depth: ContextVar[int] = ContextVar("checks_within_checks", default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +241,7 @@ def check(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[SchemaProbl
         return (SchemaProblem("unknown_tool", found=name),)
     if len(_as_json(arguments)) > MAX_CHECKED:
         return None
-    token = _left.set(MAX_CHECKS)
+    left, depth = _left.set(MAX_CHECKS), _depth.set(0)
     try:
         checker = tool.checker
         if checker is None:
@@ -249,20 +252,25 @@ def check(tools: Sequence[Tool], name: str, arguments: Any) -> tuple[SchemaProbl
     except Exception:  # a schema may be anything, and the library raises anything for it
         return None
     finally:
-        _left.reset(token)
+        _left.reset(left)
+        _depth.reset(depth)
 
 
 class _GivenUp(Exception):
-    """Raised when a check takes too long."""
+    """Raised when a check takes too long, or lies too deep."""
 
 
 def _counted(check: Callable[..., Any]) -> Callable[..., Any]:
     def checked(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-        left = _left.get() - 1
-        if left < 0:
+        left, depth = _left.get() - 1, _depth.get() + 1
+        if left < 0 or depth > MAX_DEPTH:
             raise _GivenUp
         _left.set(left)
-        yield from check(validator, value, instance, schema) or ()
+        _depth.set(depth)
+        try:
+            yield from check(validator, value, instance, schema) or ()
+        finally:  # also when nobody asks for more
+            _depth.set(depth - 1)
 
     return checked
 
