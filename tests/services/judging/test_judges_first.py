@@ -36,17 +36,19 @@ from tests.services.publishing import freeze
 
 pytestmark = pytest.mark.django_db
 
+ITEMS = 200
+
 
 def settle(cast: Cast, judges: list) -> report.Settlement:
     return judges_first.settle_judged(actor=cast.admin, project=cast.project, judges=judges)
 
 
 @pytest.mark.postgres
-def test_thousand_items_with_known_votes_of_three_judges_settle_as_the_rule_says() -> None:
-    cast, rows, judges = make_judges_first_cast(1_000, judged_sample=0)
+def test_items_with_known_votes_of_three_judges_settle_as_the_rule_says() -> None:
+    cast, rows, judges = make_judges_first_cast(ITEMS, judged_sample=0)
     chance = random.Random(7)
     names = ["key", "reverse", "tied", "mixed", "missing"]
-    votes = [[chance.choice(names[:2] if at % 2 else names) for _ in range(3)] for at in range(1_000)]
+    votes = [[chance.choice(names[:2] if at % 2 else names) for _ in range(3)] for at in range(ITEMS)]
     expected = [
         JudgesFirst.JUDGED if set(vote) == {"key"} else
         JudgesFirst.DROPPED if set(vote) == {"reverse"} else
@@ -54,7 +56,7 @@ def test_thousand_items_with_known_votes_of_three_judges_settle_as_the_rule_says
         for vote in votes
     ]  # fmt: skip
     counts = Counter(expected)
-    assert min(counts.values()) > 50
+    assert min(counts.values()) > 10
     say(judges, rows, votes)
 
     planned = report.preview(viewer=cast.admin, project=cast.project, judges=judges)
