@@ -153,10 +153,14 @@ class Postgres:
 
     def crash(self) -> None:
         """SIGKILL, to all its processes, each of which has a group of its own; `start` lets it recover."""
-        for pid in (self._process.pid, *descendants(self._process.pid)):
+        # stopped first, so that it starts no other meanwhile
+        os.kill(self._process.pid, signal.SIGSTOP)
+        below = descendants(self._process.pid)
+        for pid in (*below, self._process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self._process.wait()
+        wait_for(lambda: not running(below), "all processes of PostgreSQL to end")
 
     def stop(self) -> None:
         """Stop it for good, and delete its folder."""
