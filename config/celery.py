@@ -35,7 +35,7 @@ def _keep_django_logging(**_: object) -> None:
 
 @worker_init.connect
 def _keep_what_is_loaded(**_: object) -> None:
-    """All tasks are loaded, and the processes that run them are not forked yet: they share this memory."""
+    """All tasks are loaded, and none has begun."""
     keep_what_is_loaded()
 
 
