@@ -255,6 +255,7 @@ class Options(View):
     """`/trajectories/<id>/options/`"""
 
     writes = TokenScope.LABEL
+    reading_may_conflict = True
     noun = "adjudications"
 
     def item(self, pk: int) -> Trajectory:

@@ -8,7 +8,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, TypeVar, cast
 
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Model, QuerySet
+from django.db.models import BigIntegerField, Model, QuerySet
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
@@ -86,6 +86,13 @@ class View(GenericAPIView[Any]):
     http_method_names = ["get", "head", "post", "patch", "delete"]
     serializer_class: Any = None
     request: Request
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Raises NotFound for an id that no row can have, beside what DRF raises."""
+        super().initial(request, *args, **kwargs)
+        # SQLite cannot even be asked about it
+        if any(isinstance(value, int) and value > BigIntegerField.MAX_BIGINT for value in kwargs.values()):
+            raise NotFound(_("This does not exist, or you may not see it."))
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Answers are one person's, and of this moment: nobody keeps them."""
