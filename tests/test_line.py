@@ -18,7 +18,7 @@ from annotation.policies import OPERATOR
 from annotation.services.release import statistics
 from tests.commands.calling import fails, run
 
-pytestmark = [pytest.mark.django_db, pytest.mark.published]
+pytestmark = [pytest.mark.django_db, pytest.mark.published, pytest.mark.once]
 SAMPLES = ("gaia_dev", "bfcl", "tau2")
 # model -> steps of 734 right, first errors of 250 strictly, tasks of 50 solved (final, #pos, %pos, two-stage)
 SCORED = {
@@ -80,7 +80,6 @@ def test_import_of_the_samples_of_the_other_subsets_is_each_its_own(data: Path) 
     assert Step.objects.count() == published_steps
 
 
-@pytest.mark.once
 def test_agreement_of_two_annotators_is_as_the_reference_says(imported: Path) -> None:
     first, second = predictions(imported, "GPT-5.2"), predictions(imported, "DeepSeek-V3.2")
     for path, name in ((first, "gpt"), (second, "deepseek")):
@@ -167,6 +166,7 @@ def _score_three_models(data: Path, folder: Path) -> None:
     assert "two_stage" in run("best_of_n", "apb", "1.0").out
 
 
+@pytest.mark.postgres
 def test_release_of_unanimous_labels_equals_what_was_imported_and_one_byte_undoes_it(
     imported: Path, tmp_path: Path
 ) -> None:
@@ -211,7 +211,6 @@ def test_release_of_unanimous_labels_equals_what_was_imported_and_one_byte_undoe
     assert "is NOT what was frozen" in fails("verify_release", "apb", "1.0").out
 
 
-@pytest.mark.once
 def test_export_of_everything_can_be_imported_again(data: Path, tmp_path: Path) -> None:
     files = [data / "hotpotqa.jsonl", *(data / f"{name}.sample.jsonl" for name in SAMPLES)]
     run("import_trajectories", "apb", *files)

@@ -1,4 +1,4 @@
-"""A project that the bench has made large is one that an import could have made; a hundredth of a million."""
+"""A project that the bench has made large is one that an import could have made; of 2,000 trajectories."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from annotation.services import release
 from bench import filling, inside, multiplying, records
 from tests import people
 
-IMPORTED, TIMES = 20, 500
+IMPORTED, TIMES = 20, 100
 OWN = ("id", "position", "record_id", "query_index", "task_id")
 
 
 @pytest.mark.django_db
 @pytest.mark.postgres
 @pytest.mark.usefixtures("own_uploads")
-def test_multiplied_project_is_like_an_imported_one(tmp_path: Path) -> None:
+def test_multiplied_project_is_like_an_imported_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multiplying, "AT_ONCE", 1_500)  # in two transactions
     cast = people.make_cast("large")
     records.write_small(tmp_path / "first.jsonl", IMPORTED)
     records.write_small(tmp_path / "more.jsonl", IMPORTED, after=IMPORTED)

@@ -8,7 +8,7 @@ import pytest
 
 from bench import shares
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_shares_of_many_clients_give_exactly_two_people_and_what_was_assigned_to_those_named(

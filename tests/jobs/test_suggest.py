@@ -136,6 +136,7 @@ def calls(server: JudgeServer, model: str = "ok") -> dict[str, int]:
     return {key: n for (asked, key), n in server.calls.items() if asked == model}
 
 
+@pytest.mark.once
 def test_run_of_a_killed_worker_does_not_ask_again_for_what_it_had_stored(
     environment: dict[str, str],
     worker_of: Any,

@@ -36,6 +36,7 @@ def receiver(process_environment: dict[str, str], settings: Any) -> Iterator[Web
         yield server
 
 
+@pytest.mark.once
 def test_killed_worker_loses_no_event_and_no_order(
     celery_broker: Broker,
     process_environment: dict[str, str],

@@ -51,7 +51,6 @@ def same(found: Summary, expected: Summary) -> None:
     ]
 
 
-@pytest.mark.postgres
 def test_agreement_from_pairs_is_that_of_the_labels(labelled: Cast) -> None:
     steps = plain(Label, "step__ordinal", "assignment__trajectory__step_count")
     outcomes = plain(OutcomeLabel, "assignment__trajectory__live", "assignment__trajectory__live")
@@ -129,7 +128,6 @@ def test_agreement_of_untouched_labels_is_that_of_the_cut(discussed: Cast) -> No
         assert beside.outcomes.n == (0 if set(asked) & {"kind", "source"} else cut.outcomes.n)
 
 
-@pytest.mark.postgres
 def test_agreement_after_a_change_of_mind_is_new_at_once(discussed: Cast) -> None:
     def changed() -> int:
         after = agreement(viewer=OPERATOR, project=discussed.project).overall.after_discussion
@@ -193,7 +191,6 @@ def figure_of_pairs(asked: dict[str, str], cast: Cast) -> Measure:
     return summarise(count_steps(LabelTable.of(table))).figures["alpha"]
 
 
-@pytest.mark.postgres
 def test_agreement_for_adjudicators_leaves_out_pairs_that_share_few(labelled: Cast) -> None:
     few = at_least(plain(Label, "step__ordinal", "assignment__trajectory__step_count"), FEWEST)
 

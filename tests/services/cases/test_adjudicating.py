@@ -201,7 +201,6 @@ def test_decision_with_a_long_note_is_refused(case: Adjudication) -> None:
     assert set(of_decision.value.fields) == set(of_case.value.fields) == {"note"}
 
 
-@pytest.mark.postgres
 def test_case_cannot_be_closed_before_all_that_is_disputed_is_decided(case: Adjudication) -> None:
     with pytest.raises(Invalid) as first:
         adjudicate.close_case(actor=case.adjudicator, adjudication=case)

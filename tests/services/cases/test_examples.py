@@ -132,7 +132,6 @@ def test_example_of_what_somebody_is_asked_to_label_again_is_never_shown_to_them
     assert not seen(cast.cleo, cast)
 
 
-@pytest.mark.postgres
 def test_example_disappears_while_its_case_is_open_and_when_it_is_decided_differently(
     cast: Cast, decided: Adjudication
 ) -> None:

@@ -88,7 +88,6 @@ def test_history_tells_what_concerns_the_whole_with_every_step(
     assert [one.at for one in everything] == sorted(one.at for one in everything)
 
 
-@pytest.mark.postgres
 def test_history_names_people_to_admins_alone(
     cast: Cast, disputed_case: Adjudication, talk: Discussion
 ) -> None:
@@ -171,7 +170,6 @@ def test_history_takes_as_many_queries_however_much_happened(cast: Cast) -> None
     assert found == [found[0]] * 2 and found[0] <= 25
 
 
-@pytest.mark.postgres
 def test_history_of_a_step_says_what_came_from_a_file(cast: Cast) -> None:
     (row,) = people.import_records(cast.project, 1)
     line = {"record_id": row.record_id, "step_labels": {"2": 1, "4": -1}, "final_label": 0}

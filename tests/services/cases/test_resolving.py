@@ -127,7 +127,6 @@ def test_majority_there_is_none_of_two(cast: Cast, disputed_case: Adjudication) 
     assert refusal.value.code == "no_majority"
 
 
-@pytest.mark.postgres
 def test_root_that_is_no_error_in_the_end_is_refused_or_left_out(
     cast: Cast, disputed_case: Adjudication
 ) -> None:

@@ -20,8 +20,6 @@ from tests.services.predicting import bring
 from tests.services.publishing import freeze
 from tests.suggesting import suggest as suggests
 
-pytestmark = pytest.mark.postgres
-
 TASKS, SPARE = 22, 30
 
 
@@ -59,6 +57,7 @@ def figures(made: Release, model: str) -> tuple[dict[str, Any], str]:
     return row["figures"], row["reason"]
 
 
+@pytest.mark.postgres
 def test_manifest_names_what_judges_alone_have_labelled(cast: Cast, rows: list[Trajectory]) -> None:
     part = freeze(cast.project).parsed_manifest()["unlabelled"]
     assert part == {
@@ -84,6 +83,7 @@ def test_no_part_where_the_queue_was_put_in_an_order_of_disagreement(
     assert "no sample" in board(made)["reason"]
 
 
+@pytest.mark.postgres
 def test_model_that_predicts_both_parts_has_figures_worth_more_labels(
     cast: Cast, rows: list[Trajectory], monkeypatch: pytest.MonkeyPatch
 ) -> None:

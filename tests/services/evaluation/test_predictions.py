@@ -192,7 +192,6 @@ def test_prediction_files_before_one_that_is_refused_are_stored_and_it_and_the_r
     assert list(PredictionSet.objects.values_list("model", "record_count")) == told
 
 
-@pytest.mark.postgres
 def test_prediction_files_of_one_model_extend_its_set_one_after_the_other(
     resolved: Cast, frozen: Release
 ) -> None:

@@ -217,7 +217,6 @@ def labelled(cast: Cast, row: Trajectory, *, sees: bool) -> None:
     label_next(cast.ben, cast.project)
 
 
-@pytest.mark.postgres
 @pytest.mark.parametrize("sees", [True, False])
 def test_judge_that_annotators_saw_is_marked_and_people_are_a_reference(cast: Cast, sees: bool) -> None:
     seen = make_imported_judge(cast.project, "Seen")

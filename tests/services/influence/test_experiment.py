@@ -168,7 +168,6 @@ def test_switching_on_deals_to_those_who_have_claimed_and_another_seed_deals_ane
     assert not Allocation.objects.exists()
 
 
-@pytest.mark.postgres
 def test_history_tells_nobody_but_admins_that_somebody_else_looked(cast: Cast) -> None:
     """An adjudicator and, once it is resolved, the other annotator read everything else."""
     first, _second = next(iter(tasks(cast, 1).values()))

@@ -49,7 +49,6 @@ def now(row: Trajectory) -> Trajectory:
 HOSTILE = '<script>alert(1)</script> \x00 \ud800 "}]}'
 
 
-@pytest.mark.postgres
 def test_answer_with_every_fault_gives_the_options_that_have_none(writer: JudgeServer) -> None:
     cast, (row, other) = make_questions_cast(2)
     answers = {

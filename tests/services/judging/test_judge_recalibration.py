@@ -140,7 +140,6 @@ def test_recalibration_is_fitted_again_when_there_are_new_suggestions(
     assert told(judge, late) == [1, -1, 1]
 
 
-@pytest.mark.postgres
 def test_recalibration_is_switched_from_the_page_and_a_terminal(
     cast: Cast, client: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

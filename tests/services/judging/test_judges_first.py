@@ -90,7 +90,6 @@ def test_items_with_known_votes_of_three_judges_settle_as_the_rule_says() -> Non
         settle(cast, judges)
 
 
-@pytest.mark.postgres
 def test_statements_are_as_many_for_a_hundred_items_as_for_ten() -> None:
     cast, _, judges = make_judges_first_cast(judged_sample=5)
 

@@ -52,8 +52,6 @@ from tests.people import Cast
 from tests.services.second_reading import TAUGHT, few_are_enough, look, right, teach, truth
 from tests.suggesting import suggest as suggests
 
-pytestmark = pytest.mark.postgres
-
 LATER = 8
 
 
@@ -76,6 +74,7 @@ def state(trajectory: Trajectory) -> str:
     return SecondPerson.objects.get(trajectory=trajectory).state
 
 
+@pytest.mark.postgres
 def test_one_place_is_left_where_the_rule_holds_and_two_elsewhere(
     cast: Cast, taught: list[Trajectory]
 ) -> None:
@@ -116,6 +115,7 @@ def test_what_chance_draws_has_two_places(
     }
 
 
+@pytest.mark.postgres
 def test_one_person_beside_judges_resolves_a_trajectory_and_says_so(
     cast: Cast, taught: list[Trajectory]
 ) -> None:
@@ -201,7 +201,7 @@ def test_the_rule_is_made_once_more_without_what_judges_chose(cast: Cast, taught
     assert {*fit.taught}.isdisjoint(SecondPerson.objects.values_list("trajectory", flat=True))
 
 
-@pytest.mark.parametrize("how", ["return", "expire"])
+@pytest.mark.parametrize("how", [pytest.param("return", marks=pytest.mark.postgres), "expire"])
 def test_a_place_that_is_given_up_is_the_one_place_again(
     cast: Cast, taught: list[Trajectory], how: str
 ) -> None:
@@ -221,6 +221,7 @@ def test_a_place_that_is_given_up_is_the_one_place_again(
     assert state(row) == SecondPersonState.SPARED
 
 
+@pytest.mark.postgres
 def test_who_looks_again_is_compared_again(cast: Cast, taught: list[Trajectory]) -> None:
     look(cast)
     assignment = people.claim(cast.ann, cast.project)
@@ -265,6 +266,7 @@ def alone(cast: Cast, taught: list[Trajectory]) -> list[Trajectory]:
     return list(Trajectory.objects.filter(pk__in=[row.pk for row in rows]).order_by("pk"))
 
 
+@pytest.mark.postgres
 def test_second_person_brings_labels_in_a_file_for_what_one_person_has(
     cast: Cast, taught: list[Trajectory], alone: list[Trajectory]
 ) -> None:
@@ -296,6 +298,7 @@ def test_second_person_brings_labels_in_a_file_for_what_one_person_has(
     assert "all places at this trajectory are taken" in refused.value.report["errors"][0]["reason"]
 
 
+@pytest.mark.postgres
 def test_second_labels_from_a_file_are_refused_by_line_where_something_holds_those_of_one_person(
     cast: Cast, taught: list[Trajectory]
 ) -> None:
@@ -321,6 +324,7 @@ def test_second_labels_from_a_file_are_refused_by_line_where_something_holds_tho
     assert from_file(cast.ben, free).created == 1
 
 
+@pytest.mark.postgres
 def test_second_labels_whose_import_is_stopped_change_nothing(
     cast: Cast, taught: list[Trajectory], alone: list[Trajectory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,6 +350,7 @@ def test_second_labels_whose_import_is_stopped_change_nothing(
     assert [state(row) for row in alone] == ["spared"] * 4 + ["waiting"]
 
 
+@pytest.mark.postgres
 def test_people_as_the_second_reader_again_have_all_their_places(
     cast: Cast, taught: list[Trajectory]
 ) -> None:

@@ -146,7 +146,6 @@ def test_judge_stays_the_training_it_began_with(cast: Cast, resolved_tasks: list
     assert Suggestion.objects.filter(judge=judge).count() == 10
 
 
-@pytest.mark.postgres
 def test_training_is_paused_keeps_its_lease_and_goes_on_later(
     cast: Cast, resolved_tasks: list[Trajectory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,7 +206,6 @@ def test_baseline_is_added_and_trained_over_the_api_which_tells_its_figures(
     assert accuracy["reference"] == pytest.approx(50 / 60)
 
 
-@pytest.mark.postgres
 def test_judge_that_an_earlier_version_trained_says_so_and_suggests_no_more(
     cast: Cast, resolved_tasks: list[Trajectory]
 ) -> None:

@@ -121,7 +121,6 @@ def test_judge_has_every_wrong_value_named(cast: Cast) -> None:
     assert problems(cast, colour="blue") == {"colour"}
 
 
-@pytest.mark.postgres
 def test_value_from_before_a_bound_keeps_nothing_else_from_changing(cast: Cast) -> None:
     judge = make_judge(cast)
     Judge.objects.update(sampling={"seed": -5})
@@ -133,7 +132,6 @@ def test_value_from_before_a_bound_keeps_nothing_else_from_changing(cast: Cast) 
     assert list(refused.value.fields) == ["seed"]
 
 
-@pytest.mark.postgres
 def test_judge_may_change_until_it_has_judged(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 1)
     judge = make_judge(cast)

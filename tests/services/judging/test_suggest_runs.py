@@ -199,7 +199,6 @@ def test_suggestion_stored_twice_is_stored_once_and_a_second_does_not_replace_th
 
 
 # ── Ends ──────────────────────────────────
-@pytest.mark.postgres
 def test_run_is_stopped_by_what_no_repetition_mends_and_its_trajectories_stay_due(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,7 +264,6 @@ def test_server_that_wants_a_long_wait_gets_it(cast: Cast, monkeypatch: pytest.M
     assert reaper.reap() == 1
 
 
-@pytest.mark.postgres
 def test_budget_is_never_exceeded_by_more_than_the_calls_in_flight(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -407,7 +405,6 @@ def test_run_is_started_and_steered_by_admins_only(cast: Cast) -> None:
             reports.progress(viewer=user, run=run)
 
 
-@pytest.mark.postgres
 def test_run_that_makes_no_sense_is_refused_before_it_starts(cast: Cast) -> None:
     judge = make_judge(cast)
     with pytest.raises(Invalid, match="Nothing to do"):
@@ -526,7 +523,6 @@ def test_labels_of_one_part_are_kept_when_another_fails_and_only_the_rest_is_ask
         start(judge)
 
 
-@pytest.mark.postgres
 def test_outcome_that_an_answer_left_out_is_not_paid_for_again_and_one_that_was_broken_off_is(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -609,7 +605,6 @@ def test_loader_asks_for_earlier_labels_only_where_there_are_some(
     assert asked == [5, 6]
 
 
-@pytest.mark.postgres
 def test_server_that_wants_a_wait_in_mid_trajectory_loses_no_label(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

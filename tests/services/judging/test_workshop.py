@@ -107,7 +107,6 @@ def test_suggestions_of_a_trial_reach_no_annotator_and_are_kept(
     assert suggest.sweep_half_imports() == 0 and Suggestion.stored.filter(judge=run.judge).count() == 2
 
 
-@pytest.mark.postgres
 def test_trial_keeps_its_judge_from_being_retired_and_a_retired_judge_is_not_tried(
     cast: Cast, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,7 +150,6 @@ def test_changed_labels_are_noted_as_seen_and_not_shown_to_who_labels_them(
     assert set(seen.filter(kind="suggestion").values_list("step", flat=True)) == {one.step for one in found}
 
 
-@pytest.mark.postgres
 def test_workshop_goes_by_pages_api_and_terminal(
     cast: Cast,
     judge: Judge,

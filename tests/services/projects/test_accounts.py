@@ -98,7 +98,6 @@ def test_token_is_shown_once_stored_hashed_and_opens_its_owners_account(cast: Ca
     assert found is not None and found[0] == cast.ann
 
 
-@pytest.mark.postgres
 def test_token_ends_when_it_is_revoked_expired_or_its_owner_has_left(cast: Cast) -> None:
     now = timezone.now()
     revoked, first = accounts.issue_token(actor=cast.ann, user=cast.ann, name="a")

@@ -20,7 +20,6 @@ from tests.people import PASSWORD, Cast
 from tests.services.together import refused, succeeded, together
 
 
-@pytest.mark.postgres
 def test_project_has_its_maker_as_admin_and_a_first_version_of_guidelines(db: None) -> None:
     root = people.make_user("root", is_superuser=True)
 
@@ -192,7 +191,6 @@ def test_invitation_with_a_bad_name_or_password_stays_open(cast: Cast) -> None:
     assert projects.invitation_of(secret=secret).accepted_at is None
 
 
-@pytest.mark.postgres
 def test_invitation_that_is_declined_ends_and_tells_of_nobody(cast: Cast) -> None:
     invitation, secret = projects.invite(actor=cast.admin, project=cast.project, is_admin=True)
     before = AuditEvent.objects.count()

@@ -97,7 +97,6 @@ def test_filters_of_what_to_look_at_again(changed: Cast) -> None:
             preview(changed, **wrong)
 
 
-@pytest.mark.postgres
 def test_filters_by_label_tell_an_admin_nothing_of_what_they_are_labelling(changed: Cast) -> None:
     member = Membership.objects.get(user=changed.admin, project=changed.project)
     projects.set_roles(actor=changed.root, membership=member, is_admin=True, is_annotator=True)
@@ -203,7 +202,6 @@ def see(cast: Cast) -> None:
         exposures.expose(user=cast.ben, trajectory=row, kind=ExposureKind.LABEL)
 
 
-@pytest.mark.postgres
 @pytest.mark.parametrize("gone", [leave, close, see])
 def test_whoever_cannot_look_again_any_more_is_not_waited_for(
     changed: Cast, gone: Callable[[Cast], None]

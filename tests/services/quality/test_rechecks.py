@@ -389,7 +389,6 @@ def test_a_recheck_looks_like_any_other_assignment(third: Cast, third_due: Traje
     assert rechecked.trajectory_id == third_due.pk
 
 
-@pytest.mark.postgres
 def test_guidelines_that_are_unread_are_read_before_a_recheck_as_before_any_other(
     third: Cast, third_due: Trajectory
 ) -> None:
@@ -417,7 +416,6 @@ def test_own_figures_count_what_the_own_list_of_work_counts(third: Cast, third_d
     assert figures_of(third.admin) == (0, 0)
 
 
-@pytest.mark.postgres
 def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(
     retest: Cast, retest_due: Trajectory
 ) -> None:
@@ -533,7 +531,6 @@ def test_labels_of_rechecks_change_no_figure_no_release_and_nobodys_queue(cast: 
     assert list(Trajectory.objects.values_list("pk", "state", "free_slots", "position")) == queue
 
 
-@pytest.mark.postgres
 @pytest.mark.parametrize("who", ["admin", "judith", "root", "ann"])
 def test_labels_of_rechecks_are_seen_by_nobody_but_their_author(
     third: Cast, third_due: Trajectory, who: str

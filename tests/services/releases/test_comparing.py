@@ -72,7 +72,6 @@ def test_outline_is_made_once_and_reads_no_messages_again(
     assert release.compare(actor=OPERATOR, old=old, new=new).diff.whole.labels == 3
 
 
-@pytest.mark.postgres
 def test_who_sees_changed_labels_is_noted_and_who_labels_is_told_nothing(
     resolved: Cast, pair: tuple[Release, Release]
 ) -> None:

@@ -146,7 +146,6 @@ def test_folder_without_a_manifest_is_refused(tmp_path: Path) -> None:
     assert refusal.value.code == "no_manifest"
 
 
-@pytest.mark.postgres
 def test_export_is_for_those_who_see_releases_only(resolved: Cast, tmp_path: Path) -> None:
     made = freeze(resolved.project)
 

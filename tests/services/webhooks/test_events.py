@@ -117,7 +117,6 @@ def test_gold_and_rechecks_are_never_heard_of(cast: Cast, receiver: WebhookRecei
     assert told == set(turns.filter(recheck=None).values_list("pk", flat=True))
 
 
-@pytest.mark.postgres
 def test_reading_for_an_audit_is_not_heard_of_nor_does_its_reader_see_what_became_of_the_trajectory(
     cast: Cast, receiver: WebhookReceiver
 ) -> None:

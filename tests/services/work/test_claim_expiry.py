@@ -254,7 +254,6 @@ def test_claim_that_is_open_again_is_warned_of_anew_before_it_expires(cast: Cast
     assert mine.state == AssignmentState.OPEN
 
 
-@pytest.mark.postgres
 def test_claims_do_not_expire_where_the_project_says_so(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     mine = people.claim(cast.ann, cast.project)
@@ -286,7 +285,6 @@ def test_claim_limit_makes_whoever_has_reached_it_finish_one_first(cast: Cast) -
     assert assign.resume_assignment(actor=cast.ann, assignment=first).state == AssignmentState.OPEN
 
 
-@pytest.mark.postgres
 def test_limit_counts_each_project_by_itself(cast: Cast) -> None:
     other = people.make_project("other", claim_limit=1)
     people.make_member(other, cast.ann, "annotator")
@@ -296,7 +294,6 @@ def test_limit_counts_each_project_by_itself(cast: Cast) -> None:
     assert people.claim(cast.ann, cast.project).project_id != people.claim(cast.ann, other).project_id
 
 
-@pytest.mark.postgres
 def test_label_next_goes_on_with_what_was_used_last(cast: Cast) -> None:
     people.import_records(cast.project, 3)
     first = assign.label_next(actor=cast.ann, project=cast.project)

@@ -74,7 +74,6 @@ def test_what_is_assigned_comes_beyond_the_quota(cast: Cast) -> None:
     assert refusal(cast, cast.ann) == "quota"
 
 
-@pytest.mark.postgres
 def test_whoever_is_away_is_given_nothing_until_they_are_back(cast: Cast) -> None:
     rows = people.import_records(cast.project, 3)
     held = people.claim(cast.ann, cast.project)

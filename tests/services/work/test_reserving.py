@@ -249,7 +249,6 @@ def meetings_are_right() -> Counter[tuple[int, int]]:
     return found
 
 
-@pytest.mark.postgres
 @pytest.mark.django_db
 def test_pairs_in_a_queue_meet_about_as_often_and_nothing_is_left() -> None:
     project = people.make_project(claim_limit=100)

@@ -465,7 +465,6 @@ def test_user_turn_suspends_a_run_where_the_subset_says_so(cast: Cast) -> None:
     assert statuses(answer) == ["saved", "refused"]
 
 
-@pytest.mark.postgres
 def test_plus_one_is_carried_forward_only_where_the_project_says_so(cast: Cast) -> None:
     people.import_records(cast.project, 1)
     assignment = people.claim(cast.ann, cast.project)
