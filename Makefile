@@ -232,7 +232,8 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate
 lock: $(VENV)/.uv
 	@$(COMPILE) requirements-uv.in -o requirements-uv.lock
 	@$(COMPILE) pyproject.toml -o requirements.lock
-	@$(COMPILE) --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	@$(COMPILE) --extra s3 -c requirements.lock pyproject.toml -o requirements-s3.lock
+	@$(COMPILE) --extra s3 --group dev -c requirements-s3.lock pyproject.toml -o requirements-dev.lock
 	@touch $(VENV)/.uv
 
 audit: dev

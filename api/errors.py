@@ -21,6 +21,7 @@ STATUS: tuple[tuple[type[errors.TristepError], int], ...] = (
     (errors.Conflict, status.HTTP_409_CONFLICT),
     (errors.TooLarge, status.HTTP_413_REQUEST_ENTITY_TOO_LARGE),
     (errors.TooMany, status.HTTP_429_TOO_MANY_REQUESTS),
+    (errors.Unavailable, status.HTTP_503_SERVICE_UNAVAILABLE),
     (errors.Invalid, status.HTTP_400_BAD_REQUEST),
 )
 

@@ -39,6 +39,15 @@ def _keep_what_is_loaded(**_: object) -> None:
     keep_what_is_loaded()
 
 
+@worker_init.connect
+def _can_use_the_bucket(**_: object) -> None:
+    """Begin only with a bucket that can be used."""
+    from config import files_check
+
+    if sentence := files_check.problem():
+        raise SystemExit(sentence)
+
+
 @worker_ready.connect
 def _start_reaping(**_: object) -> None:
     """Every worker sees to abandoned jobs, in a thread of its own: long jobs must not hold it up."""

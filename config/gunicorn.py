@@ -52,6 +52,15 @@ control_socket_disable = True
 limit_request_line = 8190
 limit_request_fields = 64
 
+
+def on_starting(server: Any) -> None:
+    """Once, before the processes are forked: begin only with a bucket that can be used."""
+    from config import files_check
+
+    if sentence := files_check.problem():
+        raise SystemExit(sentence)
+
+
 logger_class = ServerLog
 accesslog = "-" if _env.flag("TRISTEP_ACCESS_LOG") else None
 # Paths without their query: what people search for may be trajectory text.

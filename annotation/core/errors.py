@@ -97,6 +97,12 @@ class TooMany(TristepError):
         self.seconds = seconds
 
 
+class Unavailable(TristepError):
+    """A server that this needs cannot be reached; the same may work later (503)."""
+
+    default_code = "unavailable"
+
+
 class ImportRefused(Invalid):
     """A file was refused as a whole; nothing of it was imported.
 

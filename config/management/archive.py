@@ -11,12 +11,14 @@ import re
 import shutil
 import tarfile
 import tempfile
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -40,7 +42,8 @@ from annotation.models import (
     ReleaseRecord,
 )
 from annotation.services.batched_writes import read_snapshot
-from annotation.services.ingest.receive import UNFINISHED, stored_path
+from annotation.services.ingest import files as stored
+from annotation.services.ingest.receive import UNFINISHED
 from config.management import restoring
 
 FORMAT = "tristep-backup/1"
@@ -98,12 +101,13 @@ def backup(path: Path) -> dict[str, Any]:
             with read_snapshot():
                 for upload in _pending():
                     # gone: its import has ended since the snapshot began
-                    with suppress(FileNotFoundError):
-                        _add(archive, upload, f"uploads/{upload.name}", manifest)
+                    with suppress(FileNotFoundError), stored.opened(upload) as file:
+                        _add(archive, file, f"uploads/{upload}", manifest)
                 for model in tables():
                     name = table(model)
                     manifest["rows"][name] = _dump(model, folder / "table")
-                    _add(archive, folder / "table", name, manifest)
+                    with (folder / "table").open("rb") as file:
+                        _add(archive, file, name, manifest)
             (folder / MANIFEST).write_text(json.dumps(manifest, indent=1))
             archive.add(folder / MANIFEST, MANIFEST)
         target.chmod(0o600)
@@ -129,17 +133,18 @@ def _dump(model: type[Model], path: Path) -> int:
     return rows.count()
 
 
-def _pending() -> list[Path]:
+def _pending() -> list[str]:
     """The uploads that imports wait for. What is still arriving has no row, and may grow while it is read."""
-    waiting = ImportFile.objects.filter(state__in=UNFINISHED).order_by("stored_as")
-    return [stored_path(source) for source in waiting]
+    waiting = ImportFile.objects.filter(state__in=UNFINISHED)
+    return list(waiting.order_by("stored_as").values_list("stored_as", flat=True))
 
 
-def _add(archive: tarfile.TarFile, path: Path, name: str, manifest: dict[str, Any]) -> None:
-    with path.open("rb") as file:
-        manifest["sha256"][name] = hashlib.file_digest(file, "sha256").hexdigest()
-        file.seek(0)
-        archive.addfile(archive.gettarinfo(arcname=name, fileobj=file), file)
+def _add(archive: tarfile.TarFile, file: BinaryIO, name: str, manifest: dict[str, Any]) -> None:
+    manifest["sha256"][name] = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    member = tarfile.TarInfo(name)
+    member.size, member.mode, member.mtime = file.tell(), 0o600, int(time.time())
+    file.seek(0)
+    archive.addfile(member, file)
 
 
 def restore(path: Path) -> dict[str, Any]:
@@ -154,8 +159,9 @@ def restore(path: Path) -> dict[str, Any]:
         files = {model: (folder / table(model), manifest["rows"][table(model)]) for model in tables()}
         # first, so that no import is without its file, whatever happens; a worker deletes what nobody needs
         for upload in folder.glob("uploads/*.import"):
-            # the folder may be another disk's
-            shutil.move(upload, Path(settings.UPLOAD_DIR) / upload.name)
+            stored.discard(upload.name)
+            with upload.open("rb") as file:
+                stored.save(upload.name, iter(partial(file.read, ARCHIVE_READ_BYTES), b""))
         restoring.fill(path, files)
     return manifest
 

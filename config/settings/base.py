@@ -11,7 +11,7 @@ from urllib.parse import quote
 from annotation.core.trajectories import limits
 from config import csp, languages, logs
 from config import env as reading
-from config.settings import organisation
+from config.settings import files, organisation
 
 PUBLIC_DEMO = reading.Env().flag("TRISTEP_PUBLIC_DEMO")
 env = reading.Env(reading.of_public_demo(os.environ) if PUBLIC_DEMO else None)
@@ -35,7 +35,7 @@ SECRET_KEY = env.text("TRISTEP_SECRET_KEY") or reading.secret_key(DATA_DIR / "se
 # The key that signs releases; the file is made on first use. Beside it, the public keys of before.
 RELEASE_KEY = env.text("TRISTEP_RELEASE_KEY")
 RELEASE_KEY_FILE = DATA_DIR / "release.key"
-RELEASE_KEYS_DIR = DATA_DIR / "release-keys"
+RELEASE_KEYS_DIR = env.path("TRISTEP_RELEASE_KEYS_DIR", DATA_DIR / "release-keys", base=BASE_DIR)
 SECRET_KEY_FALLBACKS = env.words("TRISTEP_OLD_SECRET_KEYS")
 ALLOWED_HOSTS = env.words("TRISTEP_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 # Trusted proxies in front of the server; 0 means that visitors connect to it directly.
@@ -247,7 +247,8 @@ STATICFILES_FINDERS = [
     "frontend.stylesheets.StylesheetFinder",
 ]
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    # the bytes of imports until they have ended
+    "default": files.read(env),
     "staticfiles": {"BACKEND": "config.static.HashedStaticFiles"},
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False

@@ -17,7 +17,6 @@ from django.db.utils import DatabaseError
 from annotation.models import Project, ReleaseLabel, User
 from annotation.policies import OPERATOR
 from annotation.services import audit, batched_writes, release
-from annotation.services.ingest.receive import stored_path
 from annotation.services.sign_in import second_factor
 from annotation.services.sign_in.organisation import PROVIDER
 from config.management import archive, restoring
@@ -274,20 +273,21 @@ def uploads(tmp_path: Path, settings: Any) -> Path:
     """The folder of uploads, with a file that is still arriving."""
     folder = tmp_path / "uploads"
     folder.mkdir()
-    settings.UPLOAD_DIR = folder
+    settings.UPLOAD_DIR = settings.MEDIA_ROOT = folder
     (folder / f"{'0' * 32}.import").write_bytes(b"half of a fi")
     return folder
 
 
-def waiting_upload() -> Path:
+def waiting_upload(uploads: Path) -> Path:
     """An upload that waits for its import."""
-    return stored_path(receive(make_cast().project, jsonl([make_record(0)])))
+    source = receive(make_cast().project, jsonl([make_record(0)]))
+    return uploads / source.stored_as
 
 
 def test_backup_holds_the_uploads_that_imports_wait_for_and_none_that_is_still_arriving(
     tmp_path: Path, uploads: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    upload = waiting_upload()
+    upload = waiting_upload(uploads)
     content = upload.read_bytes()
     call_command("backup", str(tmp_path / "b.tar.gz"))
     with tarfile.open(tmp_path / "b.tar.gz") as packed:
@@ -308,7 +308,7 @@ def test_backup_holds_the_uploads_that_imports_wait_for_and_none_that_is_still_a
 
 @pytest.mark.once
 def test_backup_survives_an_import_that_ends_meanwhile(tmp_path: Path, uploads: Path) -> None:
-    waiting_upload().unlink()
+    waiting_upload(uploads).unlink()
     call_command("backup", str(tmp_path / "b.tar.gz"))
     empty_everything()
     call_command("restore", str(tmp_path / "b.tar.gz"))

@@ -29,7 +29,7 @@ PATIENCE = 90.0
 @pytest.fixture
 def shared_uploads(settings: Any, process_environment: dict[str, str]) -> Path:
     """This process stores uploads where the worker looks for them; the worker reaps every second."""
-    settings.UPLOAD_DIR = Path(process_environment["TRISTEP_DATA_DIR"]) / "uploads"
+    settings.UPLOAD_DIR = settings.MEDIA_ROOT = Path(process_environment["TRISTEP_DATA_DIR"]) / "uploads"
     process_environment["TRISTEP_REAP_SECONDS"] = "1"
     return Path(settings.UPLOAD_DIR)
 

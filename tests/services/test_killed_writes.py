@@ -357,7 +357,7 @@ def test_turns_of_a_long_write_are_short_and_saves_come_between(
 
 
 def test_turns_of_a_restore_are_short(ledger: Ledger, settings: Any, tmp_path: Path) -> None:
-    settings.DATA_DIR = settings.UPLOAD_DIR = tmp_path
+    settings.DATA_DIR = settings.UPLOAD_DIR = settings.MEDIA_ROOT = tmp_path
     cast, rows, _saver = prepared(60)
     suggestions_writer(cast, rows)()
     archive.backup(tmp_path / "b.tar.gz")

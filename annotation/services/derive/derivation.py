@@ -22,7 +22,8 @@ from annotation.policies import Actor, recorded, require
 
 from .. import audit, label, projects
 from ..batched_writes import parts
-from ..ingest.receive import QUEUE_PATIENCE, unused_path
+from ..ingest.files import unused_name
+from ..ingest.receive import QUEUE_PATIENCE
 from ..ingest.run import Progress
 from .records import (
     READ_AT_ONCE,
@@ -73,7 +74,7 @@ def derive(
             project=project,
             subset=projects.ensure_subset(actor=actor, project=project, name=subset),
             filename=f"{release.project.slug} {release.version} ({request.recipe})",
-            stored_as=unused_path(),
+            stored_as=unused_name(),
             format=TristepDecision.name,
             sha256=release.digest,
             size=size,

@@ -1,7 +1,7 @@
 """Look at a received file before it is imported: what it would become, and the words to go on."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO
 
 from django.db import transaction
@@ -19,8 +19,9 @@ from annotation.policies import Actor, require
 
 from .. import audit
 from ..transitions import advance
+from . import files
 from .context import read_context
-from .receive import QUEUE_PATIENCE, stored_path
+from .receive import QUEUE_PATIENCE
 
 
 def look_at(*, actor: Actor, source: ImportFile, records: int = LOOKED_AT) -> FilePreview:
@@ -65,9 +66,9 @@ def _begun() -> StaleState:
 @contextmanager
 def opened(source: ImportFile) -> Iterator[BinaryIO]:
     """The bytes of an import that has not ended. Raises NotFound when they are gone."""
-    try:
-        stream = stored_path(source).open("rb")
-    except FileNotFoundError:
-        raise NotFound(translatable("The file of this import is no longer here.")) from None
-    with stream:
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(files.opened(source.stored_as))
+        except FileNotFoundError:
+            raise NotFound(translatable("The file of this import is no longer here.")) from None
         yield stream

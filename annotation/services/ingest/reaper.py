@@ -1,7 +1,7 @@
 """Clear up after imports that failed, were abandoned, or lost their worker."""
 
 import contextlib
-from collections.abc import Iterable
+import logging
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -10,13 +10,17 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from annotation.core.errors import Unavailable
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ImportState
 from annotation.models import Exposure, ImportFile, Step, Subset, Task, Trajectory, TrajectoryContent
 
 from .. import job_lease
+from . import files
 from .lease import MAX_ATTEMPTS, mine
-from .receive import SUFFIX, UNFINISHED, stored_path
+from .receive import UNFINISHED
+
+log = logging.getLogger(__name__)
 
 SWEEP_ROWS = 500
 # A file that no unfinished import needs, or an import that nobody began, is left over after this.
@@ -38,7 +42,7 @@ def fail(
     )
     if ended:
         sweep(source)
-        stored_path(source).unlink(missing_ok=True)
+        files.discard(source.stored_as)
     return ended == 1
 
 
@@ -118,22 +122,15 @@ def _sweep_ended(now: datetime) -> int:
 
 def _delete_forgotten_files(now: datetime) -> None:
     """Bytes that a killed process left: of imports that ended or never began, and of files still arriving."""
-    limit = (now - FORGOTTEN).timestamp()
-    for path in _older(Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*"), limit):
-        path.unlink(missing_ok=True)
-    if old := _older(Path(settings.UPLOAD_DIR).glob(f"*{SUFFIX}"), limit):
-        needed = set(ImportFile.objects.filter(state__in=UNFINISHED).values_list("stored_as", flat=True))
-        for path in old:
-            if path.name not in needed:
-                path.unlink(missing_ok=True)
-
-
-def _older(paths: Iterable[Path], limit: float) -> list[Path]:
-    """The files that nobody has written to since `limit`, a time in seconds."""
-    old = []
-    for path in paths:
+    limit = now - FORGOTTEN
+    for path in Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*"):
         # another process may have been quicker
         with contextlib.suppress(FileNotFoundError):
-            if path.is_file() and path.stat().st_mtime < limit:
-                old.append(path)
-    return old
+            if path.is_file() and path.stat().st_mtime < limit.timestamp():
+                path.unlink()
+    needed = frozenset(ImportFile.objects.filter(state__in=UNFINISHED).values_list("stored_as", flat=True))
+    try:
+        for name in files.older_than(limit, needed):
+            files.discard(name)
+    except Unavailable as away:
+        log.warning("forgotten files stay for now", extra={"why": away.message})

@@ -1,13 +1,10 @@
 """Receive a file: store and checksum its bytes before anything is read."""
 
-import hashlib
-import uuid
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from django.conf import settings
 from django.core.validators import slug_re
 from django.db import transaction
 from django.utils import timezone
@@ -19,30 +16,20 @@ from annotation.core.i18n import translatable
 from annotation.core.kinds import refuse_other
 from annotation.core.text import escape
 from annotation.core.vocabulary import ImportState
-from annotation.importers import FORMATS, HEAD_BYTES, kind_of, sniff
+from annotation.importers import FORMATS, kind_of, sniff
 from annotation.importers.options import ReadOptions
 from annotation.models import ImportFile, Project
 from annotation.policies import Actor, recorded, require
 
 from .. import audit, projects
 from ..transitions import advance_all
+from . import files
 
 MAX_SUBSET = 64
 # How long a queued import may wait before the reaper sends its job again.
 QUEUE_PATIENCE = timedelta(seconds=30)
 NO_OPTIONS = ReadOptions()
 UNFINISHED = (ImportState.UPLOADED, ImportState.QUEUED, ImportState.RUNNING)
-SUFFIX = ".import"
-
-
-def stored_path(source: ImportFile) -> Path:
-    """The path of an import's bytes until it has ended."""
-    return Path(settings.UPLOAD_DIR) / source.stored_as
-
-
-def unused_path() -> str:
-    """A name for the bytes of an import that no other has."""
-    return f"{uuid.uuid4().hex}{SUFFIX}"
 
 
 def default_subset(filename: str) -> str:
@@ -114,11 +101,10 @@ def receive(
 ) -> ImportFile:
     """Store a file of any kind as an import; `columns` says from its first bytes what its row has besides.
     The caller has asked permission. Raises Invalid for an empty file."""
-    stored_as = unused_path()
-    path = Path(settings.UPLOAD_DIR) / stored_as
+    stored_as = files.unused_name()
     try:
-        head, size, sha256 = _store(path, chunks)
-        if size == 0:
+        arrived = files.save(stored_as, chunks)
+        if arrived.size == 0:
             raise Invalid(
                 translatable("The file is empty."),
                 code="empty_file",
@@ -129,38 +115,29 @@ def receive(
                 project=project,
                 filename=escape(_base_name(filename))[:255] or "upload",
                 stored_as=stored_as,
-                sha256=sha256,
-                size=size,
+                sha256=arrived.sha256,
+                size=arrived.size,
                 state=ImportState.QUEUED if enqueue else ImportState.UPLOADED,
-                progress_total=size,
+                progress_total=arrived.size,
                 lease_until=timezone.now() + QUEUE_PATIENCE if enqueue else None,
                 created_by=recorded(actor),
                 created_at=timezone.now(),
-                **columns(head),
+                **columns(arrived.head),
             )
             audit.record(
-                actor=actor, verb="import.receive", project=project, obj=source, sha256=sha256, size=size
+                actor=actor,
+                verb="import.receive",
+                project=project,
+                obj=source,
+                sha256=source.sha256,
+                size=source.size,
             )
             if enqueue:
                 dispatch.send("run_import", source.pk)
             return source
     except BaseException:
-        path.unlink(missing_ok=True)
+        files.discard(stored_as)
         raise
-
-
-def _store(path: Path, chunks: Iterable[bytes]) -> tuple[bytes, int, str]:
-    """Write the chunks to `path`: (the first `HEAD_BYTES`, size in bytes, sha256)."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    digest, size, head = hashlib.sha256(), 0, b""
-    with path.open("wb") as out:
-        for chunk in chunks:
-            out.write(chunk)
-            digest.update(chunk)
-            size += len(chunk)
-            if len(head) < HEAD_BYTES:
-                head += chunk[: HEAD_BYTES - len(head)]
-    return head, size, digest.hexdigest()
 
 
 @transaction.atomic
@@ -190,5 +167,5 @@ def _abandon(actor: Actor, sources: list[ImportFile], states: tuple[ImportState,
     advance_all(ImportFile, [row.pk for row in sources], states, ImportState.ABANDONED, **ended)
     for row in sources:
         audit.record(actor=actor, verb="import.abandon", project=row.project, obj=row)
-        transaction.on_commit(partial(stored_path(row).unlink, missing_ok=True))
+        transaction.on_commit(partial(files.discard, row.stored_as))
     dispatch.send("reap")

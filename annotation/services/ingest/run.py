@@ -9,7 +9,7 @@ from django.db import IntegrityError, InterfaceError, OperationalError, transact
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
-from annotation.core.errors import Conflict, ImportRefused, TristepError
+from annotation.core.errors import Conflict, ImportRefused, TristepError, Unavailable
 from annotation.core.i18n import translatable
 from annotation.core.jsonio.file_errors import FileErrors
 from annotation.core.kinds import Feature
@@ -34,10 +34,9 @@ from annotation.policies import OPERATOR, Actor
 
 from .. import audit, planner_stats
 from ..cursors import lower_cursors
-from . import lease
+from . import files, lease
 from .context import read_context
 from .reaper import fail, sweep
-from .receive import stored_path
 from .rows import ImportTally, PreparedDraft, prepare, write_batch
 
 BATCH_RECORDS = 100
@@ -132,10 +131,11 @@ def run_import(
     """Import a received file to its end: published, or failed with everything that is wrong with it.
 
     Idempotent: one that is leased by somebody else or has ended is left alone, one that died half-way is
-    begun anew. `progress(done, total)` is called in bytes. `resumable`: when the database fails under it, the
-    import is left to the reaper, which queues it again; otherwise whatever stops it ends it. `labels`
-    does the work for a file of labels, `derived` reads what is derived from a release. Raises ImportRefused
-    (with the report) when the file is refused, StaleState when it was abandoned meanwhile.
+    begun anew. `progress(done, total)` is called in bytes. `resumable`: when the database or the store of
+    files fails under it, the import is left to the reaper, which queues it again; otherwise whatever stops it
+    ends it. `labels` does the work for a file of labels, `derived` reads what is derived from a release.
+    Raises ImportRefused (with the report) when the file is refused, StaleState when it was abandoned
+    meanwhile.
     """
     claimed = lease.take(source_id)
     source = ImportFile.objects.select_related("project", "subset").get(pk=source_id)
@@ -153,7 +153,9 @@ def run_import(
         fail(source, refusal.message, errors=report["errors"], count=report["count"])
         raise
     except TristepError as error:
-        _stop(source, error)
+        # a store that is away is no reason to end an import that can be begun anew
+        if not (resumable and isinstance(error, Unavailable)):
+            _stop(source, error)
         raise
     except FileNotFoundError as error:
         gone = Conflict(translatable("The uploaded file is gone; upload it again."), code="file_gone")
@@ -164,7 +166,7 @@ def run_import(
         if not (resumable and transient):
             fail(source, translatable("The import was interrupted; nothing was imported."))
         raise
-    stored_path(source).unlink(missing_ok=True)
+    files.discard(source.stored_as)
     if written:
         planner_stats.analyse(Task, Trajectory, Step)
     source.refresh_from_db()
@@ -253,7 +255,7 @@ def _opened(
         made = derived(source, on_read)
         yield made, made.stream, made
         return
-    with stored_path(source).open("rb") as file:
+    with files.opened(source.stored_as, sha256=source.sha256) as file:
         yield by_name(source.format), CountingStream(file, source.size, on_read), None
 
 

@@ -22,6 +22,7 @@ STATUS = (
     (errors.Conflict, 409),
     (errors.TooLarge, 413),
     (errors.TooMany, 429),
+    (errors.Unavailable, 503),
     (errors.Invalid, 400),
 )
 
@@ -34,6 +35,7 @@ TITLES = {
     411: gettext_lazy("Invalid request"),
     413: gettext_lazy("The request is too large"),
     429: gettext_lazy("Too many attempts"),
+    503: gettext_lazy("Please try again"),
     500: gettext_lazy("Something went wrong on the server"),
 }
 
