@@ -177,6 +177,14 @@ def _patience() -> Iterator[str]:
         yield "TRISTEP_SIGN_IN_FAILURES… let so many wrong passwords in that weak ones can be guessed."
 
 
+def _keys_of_one_machine() -> Iterator[str]:
+    if settings.STORAGES["default"]["BACKEND"].startswith("django."):
+        return
+    for file, variable in (("secret.key", "TRISTEP_SECRET_KEY"), ("release.key", "TRISTEP_RELEASE_KEY")):
+        if (settings.DATA_DIR / file).exists():
+            yield f"Uploads lie in a bucket for several machines, and {file} on this one: set {variable}."
+
+
 HARDENING: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
     ("annotation.W010", _no_proxy),
     ("annotation.W011", _any_host),
@@ -186,6 +194,7 @@ HARDENING: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
     ("annotation.W015", _plain_mail),
     ("annotation.W016", _plain_servers),
     ("annotation.W017", _patience),
+    ("annotation.W020", _keys_of_one_machine),
 )
 
 

@@ -21,7 +21,6 @@ log = logging.getLogger(__name__)
 
 # A file is sent and fetched in parts of this size, one after the other: the memory that it takes at a time.
 PART_BYTES: Final = 8 * 1024**2
-AWAY: Final = "The store of uploaded files cannot be reached; try again in a few minutes."
 
 
 def answer(error: Exception) -> str:
@@ -37,7 +36,8 @@ def _in_a_sentence() -> Iterator[None]:
         yield
     except (BotoCoreError, Boto3Error, ClientError) as error:
         log.error("The store of files fails", extra={"kind": type(error).__name__, "answer": answer(error)})
-        raise Unavailable(translatable(AWAY), code="files_away") from error
+        sentence = translatable("The store of uploaded files cannot be reached; try again in a few minutes.")
+        raise Unavailable(sentence, code="files_away") from error
 
 
 class Bucket(S3Storage):
@@ -54,7 +54,7 @@ class Bucket(S3Storage):
                 s3={"addressing_style": "path" if options.get("endpoint_url") else "auto"},
                 connect_timeout=3,
                 read_timeout=30,
-                retries={"mode": "standard", "total_max_attempts": 3},
+                retries={"mode": "standard", "total_max_attempts": 2},
                 # what every server understands; an import compares a checksum of its own
                 request_checksum_calculation="when_required",
                 response_checksum_validation="when_required",

@@ -41,7 +41,7 @@ pytest_plugins = [
     *("tests.chromium", "tests.fixtures.shared_rows", "tests.people"),
     *("tests.fixtures.judges", "tests.fixtures.uploads", "tests.fixtures.agreement", "tests.fixtures.queue"),
     *("tests.fixtures.resolved_tasks", "tests.fixtures.derivations", "tests.fixtures.distractors"),
-    *("tests.fixtures.questions", "tests.fixtures.in_process"),
+    *("tests.fixtures.questions", "tests.fixtures.buckets", "tests.fixtures.in_process"),
 ]
 
 # A busy machine is not a finding: properties are about values, bench/ is about time.

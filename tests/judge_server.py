@@ -20,6 +20,7 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -46,6 +47,8 @@ class Call:
     """The texts of a decision's options, in the order in which they are shown; `steps` numbers them."""
     kinds: tuple[str, ...] = ()
     """Of a call for distractors, the kinds of them that are asked for."""
+    at: float = field(default_factory=time.monotonic)
+    """When it came, in seconds of this machine's monotonic clock."""
 
 
 @dataclass

@@ -213,7 +213,8 @@ class Worker:
                 [
                     *(sys.executable, "-m", "celery", "-A", "config", "worker"),
                     *("--pool", "threads", "--concurrency", str(threads), "--loglevel", "INFO"),
-                    *("--without-gossip", "--without-mingle", "--hostname", f"test{os.getpid()}@%h"),
+                    *("--without-gossip", "--without-mingle"),
+                    *("--hostname", f"test{os.getpid()}-{log.stem}@%h"),
                 ],
                 env={**environment, "CELERY_SKIP_CHECKS": "1"},
                 cwd=ROOT,

@@ -87,3 +87,12 @@ def test_check_and_the_list_in_the_documents_name_the_same() -> None:
     listed = set(re.findall(r"`(annotation\.[EW]\d+)`", text))
     source = Path(checks.__file__).read_text(encoding="utf-8")
     assert listed == set(re.findall(r'"(annotation\.[EW]\d+)"', source))
+
+
+def test_check_finds_keys_in_files_of_one_machine(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    tmp_path.chmod(0o700)
+    (tmp_path / "secret.key").touch(0o600)
+    assert found(settings, {}) == []
+    settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": "config.files.Bucket"}}
+    assert found(settings, {}) == ["W020"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from annotation.models import Connection, Release, Trajectory, Transfer
 from annotation.services import connections, ingest
 from tests import people
-from tests.connections.real import REAL, free_port, running
+from tests.connections.real import REAL
 from tests.people import OPERATOR, Cast
 from tests.services.publishing import freeze
 
@@ -93,18 +92,6 @@ class S3Side:
             key.removeprefix("all-runs/"): self._call("GET", f"{bucket}/{urllib.request.quote(key)}")  # type: ignore[attr-defined]
             for key in keys
         }
-
-
-@pytest.fixture(scope="session")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server of buckets."""
-    folder = tmp_path_factory.mktemp("buckets")
-    port = free_port()
-    program = str(Path(sys.executable).with_name("localbucket"))
-    command = [program, "--port", str(port), str(folder / "data")]
-    (folder / "data").mkdir()
-    with running(command, f"http://127.0.0.1:{port}/", folder):
-        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture
