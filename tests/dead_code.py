@@ -46,7 +46,7 @@ CALLED_BY_NAME: Final = (
     # Django's validators of passwords and upload handlers, gunicorn's worker
     *("validate", "password_changed"),
     *("new_file", "receive_data_chunk", "file_complete"),
-    *("murder_keepalived", "_cap_keepalive", "_keepalive_after", "finish_request", "sendall"),
+    *("on_starting", "murder_keepalived", "_cap_keepalive", "_keepalive_after", "finish_request", "sendall"),
     # DRF and drf-spectacular: what serializers, views and schemas are asked for
     *("*Scheme", "get_*", "validate_*", "to_*", "select_*", "authenticate*", "initial", "finalize_response"),
     # allauth: adapters of accounts and of the organisation

@@ -6,7 +6,7 @@ from __future__ import annotations
 import http.client
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -73,6 +73,13 @@ class Machines:
         finally:
             line.close()
 
+    def stop(self) -> None:
+        """End everything."""
+        for web in self.web:
+            web.stop()
+        for worker in self.workers:
+            worker.stop()
+
     def restart(self, number: int) -> None:
         """End a web server as a deployment does, and start it anew at its port."""
         assert self.web[number].stop(), "it did not end by itself"
@@ -128,7 +135,7 @@ def machines(
             files.read(Env(files_in_bucket)),
             tmp_path,
         )
-        stack.callback(lambda: [each.stop() for each in (*running.web, *running.workers)])
+        stack.callback(running.stop)
         yield running
 
 
@@ -272,7 +279,7 @@ def web_servers_are_restarted_in_turn_and_no_save_is_lost(machines: Machines, ca
     def end_the_second() -> None:
         assert machines.web[1].stop(), "it did not end by itself"
 
-    steps = [partial(machines.restart, 0), end_the_second]
+    steps: list[Callable[[], None]] = [partial(machines.restart, 0), end_the_second]
     saves, _again = endurance.save_through(
         steps, port=machines.proxy.port, slug="bench", tokens=tokens, saves=SAVES, seed=1
     )
