@@ -27,7 +27,7 @@ def test_queries_of_every_page_are_constant_and_chinese_pages_speak_no_english(
     checksums = list(Trajectory.objects.values_list("record_id", flat=True))
     found, told, slow = {}, [], []
     clients = {who: browse(who) for who in {who for who, _name, _queries in PAGES.values()}}
-    for title, (who, name, _queries) in PAGES.items():
+    for title, (who, name, queries) in PAGES.items():
         url = at(name, *arguments(title, cast))
         if name == "run-new":
             url = f"{url}?judges={Judge.objects.first().pk}"
@@ -36,10 +36,12 @@ def test_queries_of_every_page_are_constant_and_chinese_pages_speak_no_english(
         # who is not signed in is spoken to as the browser asks
         asked_in = {"accept-language": language} if who == "nobody" else {}
         client = clients[who]
-        if connection.vendor == "sqlite":
-            client.get(url, headers=asked_in)  # what is remembered, is remembered
-        with CaptureQueriesContext(connection) as asked:
-            answer = client.get(url, headers=asked_in)
+        for _visit in range(2):
+            with CaptureQueriesContext(connection) as asked:
+                answer = client.get(url, headers=asked_in)
+            # else once more: a first visit asks what is then remembered
+            if len(asked) == queries or connection.vendor != "sqlite":
+                break
         assert answer.status_code == 200
         page = answer.content.decode()
         assert f'<html lang="{language}"' in page, title
