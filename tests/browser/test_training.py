@@ -12,16 +12,17 @@ from django.utils import timezone
 from playwright.sync_api import Page, Response, expect
 
 from annotation.core.guidelines import default_guideline
-from annotation.models import KeyLabel, Project, User
+from annotation.models import Assignment, KeyLabel, Project, User
 from annotation.models import TestAttempt as Attempt
 from annotation.policies import OPERATOR
-from annotation.services import proficiency, projects, training
+from annotation.services import label, proficiency, projects, training
 from tests.answers import shape
 from tests.browser.stored import eventually, key_of, kinds_given
 from tests.browser.visitors import join
-from tests.browser.workbench import KEYS, OUTCOME_KEYS, press, ready, submit
+from tests.browser.workbench import KEYS, OUTCOME_KEYS, home, press, ready, submit
 from tests.chromium import Visitor, fits_the_window
-from tests.people import Cast
+from tests.people import Cast, claim
+from tests.people import label_all as label_every_step
 from tests.services.gold_dealing import deal_next, gold_is_dealt, golden
 from tests.services.keyed import keyed_items, make_tutorial
 
@@ -97,10 +98,11 @@ def be_taught(page: Page) -> None:
 
 
 # ── The test ──────────────────────────────
-def sit(page: Page, *, well: bool) -> None:
-    """A whole attempt: all as in the key, or +1 throughout. It ends on its result."""
+def sit(page: Page, wren: User, *, well: bool) -> None:
+    """A whole attempt: all as in the key, or +1 throughout. The first two and the last are labelled on the
+    page, those between them beside it. It ends on its result."""
     page.get_by_role("button", name="Begin the test").click()
-    for number in range(1, ITEMS + 1):
+    for number in (1, 2, ITEMS):
         ready(page)
         expect(page.locator('[data-role="guided"]')).to_contain_text(f"Test 1: {number} of {ITEMS}")
         here = assignment_on(page)
@@ -108,13 +110,28 @@ def sit(page: Page, *, well: bool) -> None:
         press(page, KEYS[value], OUTCOME_KEYS[value])
         expect(page.locator('[data-role="feedback"]')).to_have_count(0)
         turn_page(page)
+        if number == 2:
+            ready(page)
+            open_last(page, wren, well=well)
     page.wait_for_url("**/attempts/*/")
 
 
-def fail_wait_and_pass(page: Page) -> None:
+def open_last(page: Page, wren: User, *, well: bool) -> None:
+    """Label the third and what follows up to the last, which the page opens."""
+    third = assignment_on(page)
+    current = eventually(lambda: Assignment.stored.get(pk=third), bool)
+    for _ in range(3, ITEMS):
+        value = eventually(lambda here=current.pk: key_of(here), bool)[0] if well else 1
+        label_every_step(current, value, outcome=value)
+        label.submit(actor=wren, assignment=current)
+        current = claim(wren, current.project)
+    page.goto(f"{home(page)}/assignments/{current.pk}/")
+
+
+def fail_wait_and_pass(page: Page, wren: User) -> None:
     """An attempt that fails, the time before the next, and one that passes."""
     page.wait_for_url("**/tests/1/")
-    sit(page, well=False)
+    sit(page, wren, well=False)
     expect(page.get_by_text("not reached")).to_be_visible()
     expect(page.get_by_text("the key says")).to_have_count(ITEMS)
     fits_the_window(page)
@@ -123,7 +140,7 @@ def fail_wait_and_pass(page: Page) -> None:
     expect(page.get_by_role("button", name="Begin the test")).to_have_count(0)
     Attempt.objects.update(ended_at=timezone.now() - timedelta(hours=25))
     page.reload()
-    sit(page, well=True)
+    sit(page, wren, well=True)
     expect(page.get_by_text("passed").first).to_be_visible()
     page.get_by_role("link", name="Test 1").first.click()
     expect(page.get_by_text("You have passed this test.")).to_be_visible()
@@ -169,9 +186,9 @@ def test_newcomer_is_taught_tested_watched_paused_and_resumed(
     link = set_up(cast)
     visitor = visit()
     page = join(visitor, visitor.home + link, "Wren", cast.project.name).page
-    wren = eventually(lambda: User.objects.values_list("pk", flat=True).get(username="Wren"), bool)
+    wren = eventually(lambda: User.objects.get(username="Wren"), bool)
     be_taught(page)
-    fail_wait_and_pass(page)
+    fail_wait_and_pass(page, wren)
 
     # with gold in the project answers take longer
     gold_is_dealt(cast.project, 30)
@@ -182,12 +199,12 @@ def test_newcomer_is_taught_tested_watched_paused_and_resumed(
     for gold_follows in (False, True, False):
         label_all(page)
         taken.append(seen.take())
-        deal_next(wren, cast.project, assignment_on(page), gold=gold_follows)
+        deal_next(wren.pk, cast.project, assignment_on(page), gold=gold_follows)
         turn_page(page)
     label_all(page)
     taken.append(seen.take())
     _first, ordinary, gold, after = taken
-    eventually(lambda: kinds_given(wren)[-4:], [None, None, "gold", None])
+    eventually(lambda: kinds_given(wren.pk)[-4:], [None, None, "gold", None])
     assert gold["sent"] and gold["answers"]
     assert gold == ordinary and gold == after
 
@@ -214,4 +231,4 @@ def test_newcomer_is_taught_tested_watched_paused_and_resumed(
     label_all(page)
     turn_page(page)
     ready(page)
-    eventually(lambda: kinds_given(wren)[-1], None)
+    eventually(lambda: kinds_given(wren.pk)[-1], None)
