@@ -225,7 +225,7 @@ def run_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture(scope="session")
-def server(run_folder: Path) -> Iterator[Site]:
+def server(run_folder: Path, django_db_setup: None) -> Iterator[Site]:
     """The product as `make run` starts it, with the demo project; one for all tests that ask for it."""
     with shared_site(run_folder / "server") as site:
         yield site

@@ -95,15 +95,22 @@ class Server(Site):
 def shared_site(folder: Path) -> Iterator[Site]:
     """The one product of a test run, in `folder`: started by who comes first, stopped when nobody is left.
 
-    The first process to come also stops it, after all others have said that they are done.
+    The first process to come also stops it, after all others have said that they are done. Its database is
+    migrated already; from nothing those of the wheel and of the public demo are migrated.
     """
+    # here, for the pictures of the documentation have no Django of their own
+    from tests.databases import copy_migrated
+
     address, users, lock = folder / "address.json", folder / "users.lock", folder / "start.lock"
     mine: Server | None = None
     with locked(lock):
         using = locked(users, shared=True)
         using.__enter__()
         if not address.exists():
-            mine = Server(folder / "data")
+            data = folder / "data"
+            data.mkdir()
+            copy_migrated(data / "db.sqlite3")
+            mine = Server(data)
             address.write_text(json.dumps({"port": mine.ready().port}))
         site = Site(folder / "data", json.loads(address.read_text())["port"])
     try:

@@ -56,11 +56,12 @@ def values(pressed: Pressed) -> list[int]:
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Site]:
     """The product as `make run DEMO=0` starts it: one administrator, and nothing else. Its database is
-    migrated already, for from nothing the server with the demo migrates."""
+    migrated already, and its web server is one process: with two, the server that tests share shows that."""
     data = tmp_path_factory.mktemp("empty") / "data"
     data.mkdir()
     copy_migrated(data / "db.sqlite3")
-    server = Server(data, program=(sys.executable, "-m", "config.serve", "--no-demo"))
+    program = (sys.executable, "-m", "config.serve", "--no-demo")
+    server = Server(data, program=program, TRISTEP_WEB_PROCESSES="1")
     yield server.ready()
     server.stop()
 

@@ -147,6 +147,8 @@ def test_installed_wheel_serves_the_demo_and_stops_whole(installed: Server, envi
         known = installed.environment | more
         return subprocess.run(command, env=known, cwd="/", check=True, capture_output=True, text=True).stdout
 
+    for private in ("secret.key", "db.sqlite3"):
+        assert (installed.data / private).stat().st_mode & 0o077 == 0
     with httpx.Client(base_url=installed.url, headers={"Referer": installed.url}) as browser:
         assert "/static/frontend/css/site." in browser.get("/sign-in/").text
         form = {"username": "maya", "password": installed.accounts()["maya"]}
