@@ -19,14 +19,16 @@ import pytest
 from django.conf import settings
 from django.db import DatabaseError
 from django.db.utils import ConnectionHandler
-from django.urls import reverse
+from django.http import HttpResponse
+from django.test import RequestFactory
+from django.urls import resolve, reverse
 from django.urls.exceptions import NoReverseMatch
 from pytest_django import DjangoDbBlocker
 
 from annotation.core.errors import TooMany
 from config.env import of_public_demo
-from config.public_demo import visits
-from config.public_demo.middleware import COOKIE, MAY_CHANGE
+from config.public_demo import middleware, visits
+from config.public_demo.middleware import COOKIE, MAY_CHANGE, Visits
 from tests.addresses import ROUTES
 from tests.browser.server import Server
 from tests.servers import descendants
@@ -42,6 +44,8 @@ FILL = {
     "part": 1,
 }
 JUDGE_KEY = "TRISTEP_JUDGE_KEY_PAID"
+EACH = 8
+"""Of the addresses that refuse all alike, one in so many is asked of a server."""
 
 
 # ── One that runs ─────────────────────────
@@ -147,17 +151,16 @@ def paths() -> Iterator[tuple[str, str]]:
 
 
 def no_other_unsafe_request_is_answered_and_none_changes_what_copies_are_made_of(demo: Demo) -> None:
+    """Some of each kind; every address is asked below, without a server."""
     before = demo.digest()
     admin, nobody = Visitor(demo, "admin"), Visitor(demo)
     contents = demo.contents(admin.visit)
     csrf = {"X-CSRFToken": admin.cookies["csrftoken"]}
-    asked = 0
-    for name, path in paths():
-        # there the page to enter has its place
-        if name in MAY_CHANGE or name == "frontend:sign-in":
-            continue
+    # at sign-in the page to enter has its place
+    refused = [one for one in paths() if one[0] not in {*MAY_CHANGE, "frontend:sign-in"}]
+    for at, (name, path) in enumerate(refused[::EACH]):
         # the method is told from GET alone
-        others = ("PUT", "PATCH", "DELETE")[asked % 3 :][:1] if name.startswith("api:") else ()
+        others = ("PUT", "PATCH", "DELETE")[at % 3 :][:1] if name.startswith("api:") else ()
         for method in ("POST", *others):
             answer = admin.request(method, path, json={}, headers=csrf)
             assert answer.status_code == 403 and "public demo" in answer.text, (
@@ -165,9 +168,8 @@ def no_other_unsafe_request_is_answered_and_none_changes_what_copies_are_made_of
                 method,
                 answer.text[:200],
             )
-            asked += 1
         assert nobody.post(path).status_code == 403, name
-    assert asked > 300
+    assert {name.partition(":")[0] for name, _path in refused[::EACH]} >= {"admin", "api", "frontend"}
     assert demo.contents(admin.visit) == contents
     for name, path in paths():
         if name in MAY_CHANGE and name != "frontend:sign-out":
@@ -243,6 +245,23 @@ def test_everybody_may_look_and_try_and_nothing_is_kept(tmp_path: Path) -> None:
 
 
 # ── Its parts ─────────────────────────────
+def test_unsafe_request_is_refused_wherever_nothing_may_be_changed(
+    rf: RequestFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(middleware, "_refused", lambda _request: HttpResponse(status=403))
+    answers = Visits(lambda _request: HttpResponse())
+    wrong, asked = [], 0
+    for name, path in paths():
+        for method in ("POST", "PUT", "PATCH", "DELETE"):
+            request = rf.generic(method, path)
+            request.resolver_match = resolve(path)
+            refused = answers.process_view(request, lambda: None, (), {}) is not None
+            wrong += [(name, method)] if refused != (name not in MAY_CHANGE) else []
+            asked += refused
+    assert wrong == []
+    assert asked > 1_000
+
+
 def test_views_that_may_change_something_exist_and_receive_no_files() -> None:
     views = {name: route.callback for name, route in ROUTES.items()}
     assert MAY_CHANGE - {"public-demo"} <= set(views)
