@@ -32,6 +32,8 @@ FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
 NOT_OFFERED = {302, 401, 405}
 # Whether a method exists at all is no matter of roles: those who may least, something, and most are asked.
 ASKED_IN_VAIN = ("nobody", "ann", "root")
+# Django's own admin asks of a person only whether they are staff, as superusers are.
+ASKED_AT_DJANGOS_ADMIN = {"nobody", "ann", "admin", "root"}
 # Where two are answered alike, only the one is asked who could sooner be answered too much: who was a member,
 # and not who never was; and what is sent, a superuser, and not one who labels too, and of two annotators who
 # has been at nearly everything (pages and lists ask both).
@@ -93,6 +95,11 @@ def test_address_has_a_row_each() -> None:
     for address in filled:
         rows = [f"{method} {address.key}" for method in methods(address)]
         assert any(row in ROWS for row in rows), f"{address.key} needs a row in {TABLE.name}"
+    for row, answers in ROWS.items():
+        if " admin:" in row:
+            others = {who: answers["root" if who == "rita" else "ann"] for who in answers}
+            asked = {who: answers[who] for who in ASKED_AT_DJANGOS_ADMIN}
+            assert answers == others | asked, row
 
 
 def test_recheck_answers_its_annotator_as_any_claim_does() -> None:
@@ -230,6 +237,8 @@ def is_asked(who: str, method: str, row: str) -> bool:
     """Whether this role is asked it."""
     if row not in ROWS:
         return who in ASKED_IN_VAIN
+    if " admin:" in row:
+        return who in ASKED_AT_DJANGOS_ADMIN
     other, alike = ASKED_FOR.get(who, ("", ()))
     return method not in alike or ROWS[row][who] != ROWS[row][other]
 
