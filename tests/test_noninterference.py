@@ -10,14 +10,14 @@ failure names it. Django's own admin is not asked: she is no staff (tests/permis
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
 import time_machine
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Model
 
 from annotation.core.influence.experiment import Arm
@@ -138,21 +138,16 @@ def place_of(cast: Cast, row: Trajectory) -> World:
     )
 
 
-def seen_by(user: User, world: World, ids: Ids, leave_out: Collection[str] = frozenset()) -> dict[str, str]:
-    """The answers to a person's GET at every address but those left out."""
-    client = PlainClient(user)
-    found = {}
-    for address in addresses():
-        if (
-            "GET" not in methods(address)
-            or address.tag in ("good", "bad")
-            or address.name.startswith("admin:")
-        ):
-            continue
-        for url in _urls(address, world, ids):
-            if url not in found and url not in leave_out:
-                found[url] = _plain(client, url)
-    return found
+def urls_of(world: World, ids: Ids) -> list[str]:
+    """Every address that can be read, with these ids."""
+    read = [
+        address
+        for address in addresses()
+        if "GET" in methods(address)
+        and address.tag not in ("good", "bad")
+        and not address.name.startswith("admin:")
+    ]
+    return list(dict.fromkeys(url for address in read for url in sorted(_urls(address, world, ids))))
 
 
 def _urls(address: Address, world: World, ids: Ids) -> set[str]:
@@ -170,10 +165,53 @@ def _plain(client: PlainClient, url: str) -> str:
     return CHANCE.sub("", f"{answer.status_code}\n{answer.headers}\n{body.decode(errors='replace')}")
 
 
+def all_rows() -> dict[str, list[tuple[object, ...]]]:
+    """The rows of each table but sessions, of which each client makes one."""
+    with connection.cursor() as cursor:
+        tables = [one for one in connection.introspection.table_names(cursor) if one != "django_session"]
+        return {table: cursor.execute(f'SELECT * FROM "{table}"').fetchall() for table in tables}
+
+
+class Sight:
+    """The answers to a person's GET at these addresses, and what each asked of the database."""
+
+    def __init__(self, user: User, urls: Sequence[str]) -> None:
+        self.user, self.rows = user, all_rows()
+        self.answers: dict[str, str] = {}
+        self.statements: dict[str, set[str]] = {url: set() for url in urls}
+        client = PlainClient(user)
+        for url, statements in self.statements.items():
+
+            def noted(
+                execute: Callable[..., object], sql: str, *rest: object, to: set[str] = statements
+            ) -> object:
+                to.add(sql)
+                return execute(sql, *rest)
+
+            with connection.execute_wrapper(noted):
+                self.answers[url] = _plain(client, url)
+
+    def changed(self) -> set[str]:
+        """The addresses that answer otherwise now. Only those are asked again that read a table whose rows
+        are others, in whatever way it came about: the rest ask what they asked, and are told the same."""
+        rows = all_rows()
+        tables = [table for table in rows if rows[table] != self.rows[table]]
+        assert tables, "nothing has been done"
+        read = re.compile(rf"\b(?:{'|'.join(tables)})\b")
+        client = PlainClient(self.user)
+        return {
+            url
+            for url, statements in self.statements.items()
+            if any(map(read.search, statements)) and _plain(client, url) != self.answers[url]
+        }
+
+
 @contextmanager
-def taken_back() -> Iterator[None]:
-    """What is written inside does not stay."""
+def done(cast: Cast, acts: Acts = ()) -> Iterator[None]:
+    """These acts are done, each at its trajectory; neither they nor what is written inside stay."""
     with transaction.atomic():
+        for act, row in acts:
+            act(cast, row)
         yield
         transaction.set_rollback(True)
 
@@ -184,25 +222,17 @@ def told(
     """What ann sees after the acts, each at its trajectory, and not before the first, or not after those in
     their place: the acts that show by themselves ("all": together), and the address. She gets more than so
     many pages."""
-    place = place_of(cast, acts[0][1])
+    with done(cast, in_place_of):
+        first = Sight(cast.ann, urls_of(place_of(cast, acts[0][1]), ids))
+    assert sum(text.startswith("200") for text in first.answers.values()) > least
 
-    def after(done: Acts, urls: Collection[str] | None = None) -> dict[str, str]:
-        with taken_back():
-            for act, row in done:
-                act(cast, row)
-            if urls is None:
-                return seen_by(cast.ann, place, ids)
-            client = PlainClient(cast.ann)
-            return {url: _plain(client, url) for url in urls}
+    def changed(by: Acts) -> set[str]:
+        with done(cast, by):
+            return first.changed()
 
-    first, last = after(in_place_of), after(acts)
-    assert sum(text.startswith("200") for text in first.values()) > least
-    assert last.keys() == first.keys()
-    changed = {url for url in first if last[url] != first[url]}
-    alone = [(one[0].__name__, after([one], changed)) for one in acts] if changed else []
-    return {
-        (name, url) for name, seen in [("all", last), *alone] for url in changed if seen[url] != first[url]
-    }
+    together = changed(acts)
+    alone = [(one[0].__name__, changed([one])) for one in acts] if together else []
+    return {(name, url) for name, urls in [("all", together), *alone] for url in urls & together}
 
 
 def held(cast: Cast, row: Trajectory, *, submits: bool) -> Assignment:
@@ -370,10 +400,10 @@ def test_noninterference_of_an_arm_with_anything_that_somebody_else_can_see(db: 
         label_all(mine, 1, outcome=1)
         label.submit(actor=cast.ann, assignment=mine)
         ids = ids_of(row, mine, his, cast.ann, cast.ben)
-        found = {}
-        refused: set[str] = set()
+        urls = urls_of(place_of(cast, row), ids)
+        seen: dict[User, Sight] = {}
         for arm in (Arm.SEALED, Arm.ALWAYS):
-            with taken_back():
+            with done(cast):
                 Allocation.objects.filter(annotator=cast.ben).update(arm=arm.value)
                 if arm is Arm.ALWAYS:
                     label.reveal(actor=cast.ben, assignment=his, everything=True)
@@ -382,12 +412,10 @@ def test_noninterference_of_an_arm_with_anything_that_somebody_else_can_see(db: 
                 case = open_case(cast.judith, row)
                 Adjudication.objects.filter(pk=case.pk).update(letter_seed=7)  # drawn by chance, else
                 assert case.pk in ids[Adjudication]
-                found[arm, cast.judith] = seen_by(cast.judith, place_of(cast, row), ids)
-                found[arm, cast.ann] = seen_by(cast.ann, place_of(cast, row), ids, refused)
-            # that an annotator is refused the same whatever others reveal, is held above
-            refused = {url for url, text in found[arm, cast.ann].items() if text[0] in "345"}
-    for (arm, user), seen in found.items():
-        first = found[Arm.SEALED, user]
-        assert sum(text.startswith("200") for text in first.values()) > 20
-        changed = [url for url in seen if seen[url] != first[url]]
-        assert not changed, f"that ben is in the arm {arm} shows {user} at {changed}"
+                for user in (cast.judith, cast.ann):
+                    if user not in seen:
+                        seen[user] = Sight(user, urls)
+                        assert sum(text.startswith("200") for text in seen[user].answers.values()) > 20
+                        continue
+                    changed = seen[user].changed()
+                    assert not changed, f"that ben is in the arm {arm} shows {user} at {changed}"
