@@ -74,9 +74,8 @@ def test_pairing_of_three_people_gives_three_pairs(cast: Cast) -> None:
     assert list(rows) == [(ids[0], ids[1], 2), (ids[0], ids[2], 2), (ids[1], ids[2], 2)]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_pairing_after_any_acts_is_what_the_labels_give(cast: Cast, seed: int) -> None:
-    chance = random.Random(seed)
+def test_pairing_after_any_acts_is_what_the_labels_give(cast: Cast) -> None:
+    chance = random.Random(0)
     rows = import_records(cast.project, [make_record(q, s, steps=3) for q in range(2) for s in range(2)])
     judge = make_imported_judge(cast.project)
     for row in rows:

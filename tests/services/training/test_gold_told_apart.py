@@ -35,7 +35,7 @@ CHANCE, CHANCE_OF_MANY = 4, 5
 """Standard deviations that a classifier, or the best of some hundred numbers, stays below by chance."""
 
 
-def served(cast: Cast, patch: pytest.MonkeyPatch, *, whole: bool = True) -> list[Turn]:
+def served(cast: Cast, patch: pytest.MonkeyPatch, *, number: int = SERVED, whole: bool = True) -> list[Turn]:
     """What cleo is given, and all that she is sent of it: between trajectories of the queue, of which ann has
     labelled some, gold, and what ann and ben had labelled alike. Without the first and the last, which have
     no other before or after them. `whole`: not only until it is labelled."""
@@ -51,7 +51,7 @@ def served(cast: Cast, patch: pytest.MonkeyPatch, *, whole: bool = True) -> list
     import_labels(cast, queue[RESOLVED : RESOLVED + 2 * HALF : 2], "ann")
     recorder = Recorder(cast.cleo, cast.project)
     turns = []
-    for _ in range(SERVED):
+    for _ in range(number):
         turn = recorder.claim()
         recorder.open(turn)
         recorder.work(turn)
@@ -141,7 +141,7 @@ def test_ids_at_the_end_a_missing_field_and_a_header_are_found(
     monkeypatch.setattr(views, "sheet", without_a_field)
     monkeypatch.setattr(views.Mine, "again", with_a_header)
     monkeypatch.setattr(copies, "_id_among", lambda *_where: bulk.draw_ids(Trajectory, 1)[0])
-    turns = served(cast, monkeypatch, whole=False)
+    turns = served(cast, monkeypatch, number=SERVED * 2 // 3, whole=False)
 
     told = {shape for shapes in odd_ones(turns) for shape, _hidden in shapes}
     assert any("X-Kind" in shape for shape in told)
