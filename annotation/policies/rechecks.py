@@ -33,7 +33,7 @@ SEES_LITTLE: Final = {
 """Memberships whose roles do not tell which trajectories are resolved, by what is asked of the person."""
 
 
-def askable(user: m.User) -> QuerySet[m.Recheck]:
+def askable(user: m.User | int, now: datetime | None = None) -> QuerySet[m.Recheck]:
     """The rechecks that a person may be given at this moment: dealt to them, due, and of nothing that they
     have seen others' judgement of or decided, and are not asked to look at again. In the order of the queue,
     which chance gave: in any other, one after the other would be told. No query by itself."""
@@ -58,7 +58,7 @@ def askable(user: m.User) -> QuerySet[m.Recheck]:
         ~Exists(looks),
         annotator=user,
         state=RecheckState.WAITING.value,
-        due_at__lte=timezone.now(),
+        due_at__lte=now or timezone.now(),
         trajectory__live=True,
         trajectory__state__in=RESOLVED,
     ).order_by("trajectory__position", "pk")

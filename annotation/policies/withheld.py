@@ -34,9 +34,8 @@ def today(person: m.User, now: datetime | None = None) -> date:
     return timezone.localdate(now or timezone.now(), person.zone)
 
 
-def away_until(person: m.User) -> Subquery:
-    """Of a membership of a person: the last day on which they are away, if they are today."""
-    day = today(person)
+def away_until(day: date) -> Subquery:
+    """Of a membership: the last day on which its person is away, if they are on this one."""
     away = m.DaysAway.objects.filter(membership=OuterRef("pk"), first__lte=day, last__gte=day)
     return Subquery(away.order_by("-last").values("last")[:1])
 

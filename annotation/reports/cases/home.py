@@ -152,7 +152,7 @@ def _memberships(user: User, projects: Iterable[Project], closed: Closed) -> Que
     return rows.annotate(
         has_work=Exists(free) | Exists(kept) | Exists(rechecks),
         full=Exists(full.filter(membership=OuterRef("pk"))),
-        away=withheld.away_until(user),
+        away=withheld.away_until(withheld.today(user)),
     )
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, When
@@ -18,6 +18,7 @@ from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, QueueTurn
 from annotation.models import (
     Assignment,
     CrowdPlace,
+    DaysAway,
     Exposure,
     Membership,
     ProficiencyTest,
@@ -36,6 +37,7 @@ from annotation.policies.qualifying import closed_subsets
 from annotation.policies.rechecks import askable
 
 from .. import arms, claim_expiry, rechecks, training
+from ..prepared import Prepared
 from ..shares import limits, meetings
 from ..shares.limits import Quotas
 from ..training import gold
@@ -214,27 +216,38 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     return assignment
 
 
-def _member(actor: User, project: Project) -> Membership:
-    """The actor's membership, with `recheck`, the one that may come next, `last`, their newest assignment,
-    whether anything is `assigned` to them, or `limited`, and whether a subset is `tested`. One query, so that
-    nobody waits longer because there are rechecks.
-
-    Raises Conflict (code "away") on days on which they are away.
-    """
-    waiting = askable(actor).filter(project=OuterRef("project")).values("pk")[:1]
-    newest = Assignment.stored.filter(annotator=actor, project=project).order_by("-pk").values("pk")[:1]
-    kept = Reservation.objects.filter(project=OuterRef("project"), annotator=actor)
-    known = Membership.objects.select_related("user").annotate(
+def _members(user: int, project: int, now: datetime, day: date) -> QuerySet[Membership]:
+    """A person's membership, with `recheck`, the one that may come next, `last`, their newest assignment,
+    whether anything is `assigned` to them, or `limited`, whether a subset is `tested`, whether they came
+    `of_crowd`, and until when they are `away`. One query, so that nobody waits longer because there are
+    rechecks."""
+    of_project = {"project": OuterRef("project")}
+    waiting = askable(user, now=now).filter(**of_project).values("pk")[:1]
+    newest = Assignment.stored.filter(**of_project, annotator=user).order_by("-pk").values("pk")[:1]
+    known = Membership.objects.order_by().annotate(
         recheck=Subquery(waiting),
         last=Subquery(newest),
-        assigned=Exists(kept),
+        assigned=Exists(Reservation.objects.filter(**of_project, annotator=user)),
         limited=Exists(Quota.objects.filter(membership=OuterRef("pk"))),
-        tested=Exists(Subset.objects.filter(project=OuterRef("project"), required_test__isnull=False)),
-        of_crowd=Exists(CrowdPlace.objects.filter(link__project=OuterRef("project"), user=actor)),
-        away=withheld.away_until(actor),
+        tested=Exists(Subset.objects.filter(**of_project, required_test__isnull=False)),
+        of_crowd=Exists(CrowdPlace.objects.filter(link__project=OuterRef("project"), user=user)),
+        away=withheld.away_until(day),
     )
-    membership: Membership = known.get(project=project, user=actor)
-    last: date | None = getattr(membership, "away", None)
+    return known.filter(project=project, user=user)
+
+
+_membership = Prepared(
+    _members, user=7_000_000_001, project=7_000_000_002, now=datetime(1, 2, 3, tzinfo=UTC), day=date(4, 5, 6)
+)
+
+
+def _member(actor: User, project: Project) -> Membership:
+    """The actor's membership, as `_members` has it. Raises Conflict (code "away") on days on which they are
+    away."""
+    now = timezone.now()
+    [membership] = _membership(user=actor.pk, project=project.pk, now=now, day=withheld.today(actor, now))
+    membership.user = actor
+    last = DaysAway._meta.get_field("last").to_python(getattr(membership, "away", None))
     if last is not None:
         raise Conflict(withheld.away_text(last), code="away")
     return membership
