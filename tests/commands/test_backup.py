@@ -84,6 +84,7 @@ def test_backup_brings_everything_back_into_an_empty_database_and_releases_are_s
     assert User.objects.create_user("new").pk > newest, "new rows have new keys"
 
 
+@pytest.mark.once
 @pytest.mark.usefixtures("project")
 def test_backup_of_a_changed_table_is_noticed_before_a_row_is_restored(tmp_path: Path) -> None:
     path, folder = tmp_path / "b.tar.gz", tmp_path / "open"
@@ -143,6 +144,7 @@ def long_header() -> tarfile.TarInfo:
 PERSON = b'{"model": "annotation.user", "pk": 1, "fields": {"username": "a", "password": "", %s}}\n'
 
 
+@pytest.mark.once
 @pytest.mark.usefixtures("db")
 def test_backup_that_is_hostile_is_refused_in_one_sentence(tmp_path: Path, monkeypatch: Any) -> None:
     path = tmp_path / "b.tar.gz"
