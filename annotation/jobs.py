@@ -16,6 +16,7 @@ from annotation.services import (
     derive,
     evaluate,
     ingest,
+    kept_figures,
     label,
     label_audits,
     notices,
@@ -122,6 +123,15 @@ def look_at_second_person(project_id: int) -> None:
         close_old_connections()
 
 
+@shared_task(name="annotation.renew_figures")
+def renew_figures(row_id: int) -> None:
+    """Work figures out anew that somebody has seen to be old."""
+    try:
+        kept_figures.renew(row_id=row_id)
+    finally:
+        close_old_connections()
+
+
 @worker_init.connect
 def _take_runs(**_: object) -> None:
     background.ready()
@@ -182,6 +192,7 @@ def reap() -> None:
         evaluate.sweep_unfitted()
         webhooks.sweep()
         notices.mail_due()
+        kept_figures.sweep()
         audit.chain()
     finally:
         # a connection that broke must not be met again in the next round

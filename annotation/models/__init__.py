@@ -44,6 +44,7 @@ from .judging.suggestions import (
     SuggestionItem,
     SuggestionRun,
 )
+from .kept_figures import KeptFigures
 from .labels import (
     ACTIVE_STATES,
     ActiveTime,
@@ -141,6 +142,7 @@ __all__ = [
     "Judge",
     "JudgeAnswer",
     "JudgesFirstVerdict",
+    "KeptFigures",
     "KeyLabel",
     "Label",
     "LabelAudit",

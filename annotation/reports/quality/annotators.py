@@ -100,15 +100,21 @@ class AnnotatorFigures:
     drift: Drift | None
 
 
+def require_figures(viewer: Actor, project: m.Project, annotator: int) -> None:
+    """Raise Denied, or NotFound, for whoever may not see the figures of an annotator: all but admins, and
+    annotators of themselves."""
+    if not allowed(viewer, "agreement.pairs", project):
+        require(viewer, "claim", project)
+        if not isinstance(viewer, m.User) or viewer.pk != annotator:
+            raise NotFound(translatable("This does not exist, or you may not see it."))
+
+
 def annotator_figures(*, viewer: Actor, project: m.Project, annotator: int) -> AnnotatorFigures:
     """The figures of one annotator of a project. Seven queries, eight of oneself, nine with drift, and those
     of the permission. Raises NotFound for somebody who labelled nothing here and, to whoever may see only
     themselves, for everybody else."""
     own = isinstance(viewer, m.User) and viewer.pk == annotator
-    if not allowed(viewer, "agreement.pairs", project):
-        require(viewer, "claim", project)
-        if not own:
-            raise NotFound(translatable("This does not exist, or you may not see it."))
+    require_figures(viewer, project, annotator)
     # to themselves all that they did, as their list of work counts it: a difference would mark their rechecks
     turns, given = (m.Assignment.stored, m.Label.stored) if own else (m.Assignment.objects, m.Label.objects)
     submitted = turns.filter(project=project, annotator=annotator, state=AssignmentState.SUBMITTED)

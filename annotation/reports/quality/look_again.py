@@ -44,7 +44,7 @@ from annotation.models import (
     TrajectoryContent,
     User,
 )
-from annotation.policies import kept_from_lists, require
+from annotation.policies import Actor, kept_from_lists, require
 
 RELABEL_FILTERS: Final = ("version", "subset", "value", "reason", "kind")
 MESSAGE_KINDS: Final = ("call", "reply")
@@ -113,7 +113,7 @@ def submitted(project: Project) -> QuerySet[Assignment]:
     ).order_by()
 
 
-def versions(*, actor: User, project: Project) -> list[VersionCounts]:
+def versions(*, actor: Actor, project: Project) -> list[VersionCounts]:
     """Submitted work by the version that it was labelled under, the newest first. For admins. Two queries."""
     require(actor, "project.change", project)
     version = "guideline_version"

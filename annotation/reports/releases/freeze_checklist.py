@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 
@@ -87,6 +87,11 @@ class FreezeChecklist:
         return tuple(
             line for line in self.subsets if (line.low or line.unknown) and line.name not in leave_out
         )
+
+    def at(self, threshold: float) -> FreezeChecklist:
+        """The same check-list for another threshold of agreement."""
+        lines = tuple(replace(line, threshold=threshold) for line in self.subsets)
+        return replace(self, subsets=lines, threshold=threshold)
 
     @property
     def cases(self) -> int:

@@ -222,9 +222,11 @@ def outlook(*, actor: Actor, project: Project, zone: tzinfo, now: datetime | Non
     return _outlook(project, turns, work, actor, now, zone)
 
 
-def own_part(
-    *, actor: User, project: Project, zone: tzinfo, now: datetime | None = None
-) -> tuple[PersonWork, tuple[Pace, ...]]:
+OwnPart = tuple[PersonWork, tuple[Pace, ...]]
+"""One person's work, and its paces."""
+
+
+def own_part(*, actor: User, project: Project, zone: tzinfo, now: datetime | None = None) -> OwnPart:
     """An annotator's own work in a project and its paces, with nothing of others. Six queries, and those of
     the permission."""
     require(actor, "claim", project)

@@ -229,6 +229,14 @@ def everybody(project: Project) -> dict[int, User]:
     return {user.pk: user for user in people.filter(Exists(member) | Q(one__isnull=False))}
 
 
+def require_hours(actor: Actor, project: Project) -> bool:
+    """Whether somebody may see everybody's hours, or only their own. Raises Denied to who may see none."""
+    if allowed(actor, "progress.view", project):
+        return True
+    require(actor, "claim", project)
+    return False
+
+
 def days_of_work(
     *, actor: Actor, project: Project, last: date, days: int | None, zone: tzinfo, person: str = ""
 ) -> list[DayOfWork]:
@@ -236,10 +244,8 @@ def days_of_work(
     admins (or of the one with that user name), to annotators their own. At most six queries, and those of
     the permission."""
     people = {actor.pk: actor} if isinstance(actor, User) else {}
-    if allowed(actor, "progress.view", project):
+    if require_hours(actor, project):
         people = everybody(project)
-    else:
-        require(actor, "claim", project)
     if person:
         people = {pk: user for pk, user in people.items() if user.username == person}
     if days is None:

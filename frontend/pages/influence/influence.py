@@ -21,10 +21,10 @@ from annotation.core.influence.label_changes import FOLLOWED, WAYS
 from annotation.language import joined, translated
 from annotation.reports.influence import report
 from annotation.reports.influence.annotator_effects import AnnotatorEffect
-from annotation.reports.influence.triage import triage_so_far, unclaimed
+from annotation.reports.influence.triage import unclaimed
 from annotation.reports.shared.experiment import experiment as experiment_of
 from annotation.reports.shared.label_changes import ChangeRates
-from annotation.services import interim
+from annotation.services import kept_figures
 from annotation.services import projects as service
 from frontend.forms.experiment import RandomiseForm, TriageForm
 from frontend.forms.projects import POLICIES
@@ -256,12 +256,15 @@ def _few_of(annotators: Iterable[AnnotatorEffect]) -> list[str]:
 def influence(request: HttpRequest, slug: str) -> HttpResponse:
     """The page of influence: figures by arm, as differences, and label by label."""
     opened = open_project(request, slug, "influence.view")
-    found = interim.influence(actor=opened.user, project=opened.project)
+    kept = kept_figures.influence(actor=opened.user, project=opened.project)
+    queue = kept_figures.triage_so_far(actor=opened.user, project=opened.project)
+    found = kept.figures
     columns = _columns(found)
     rows, contrasts = _rows(columns), _contrasts(found.contrasts)
     return opened.render(
         "influence/influence.html",
         "influence",
+        kept=kept_figures.oldest([kept, queue]),
         report=found,
         labelled=any(arm.steps for arm in found.arms),
         policy=dict(POLICIES)[opened.project.suggestion_policy],
@@ -277,7 +280,7 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
         annotators=_annotators(found),
         few_of_annotator=_few_of(found.annotators),
         looked=any(one.changes.labels for one in found.change_rates),
-        queue=triage_so_far(viewer=opened.user, project=opened.project),
+        queue=queue.figures,
     )
 
 

@@ -12,8 +12,9 @@ from django.views.decorators.http import require_GET
 
 from annotation.core.kinds import ProjectKind
 from annotation.language import translated
-from annotation.reports.quality.annotators import FEWEST, FEWEST_PAIRS, AnnotatorFigures, annotator_figures
+from annotation.reports.quality.annotators import FEWEST, FEWEST_PAIRS, AnnotatorFigures
 from annotation.reports.quality.drift import Drift
+from annotation.services import kept_figures
 from frontend.pages.shared.common import open_project
 from frontend.pages.shared.figure_cells import figure_text, measure_cell
 from frontend.rendering import charts
@@ -86,11 +87,13 @@ def _weeks(found: AnnotatorFigures) -> Table:
 def annotator(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One annotator's labels, alone and against others'."""
     opened = open_project(request, slug)
-    figures = annotator_figures(viewer=opened.user, project=opened.project, annotator=pk)
+    kept = kept_figures.annotator_figures(actor=opened.user, project=opened.project, annotator=pk)
+    figures = kept.figures
     return opened.render(
         "quality/annotator.html",
         "work" if figures.own and not opened.may("agreement.pairs") else "agreement",
         title=str(figures.person),
+        kept=kept,
         found=figures,
         figures=_figures(figures, opened.project.of_kind),
         weeks=_weeks(figures),

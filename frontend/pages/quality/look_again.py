@@ -20,7 +20,7 @@ from annotation.language import translated
 from annotation.models import Assignment, Subset
 from annotation.models.data import with_trajectories
 from annotation.reports.quality import look_again as report
-from annotation.services import label
+from annotation.services import kept_figures, label
 from annotation.services.even_time import evened
 from frontend.pages.shared.common import open_project, person, whole_number
 from frontend.pages.shared.errors import status_of
@@ -71,6 +71,7 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
         if isinstance(error, Conflict):
             found = report.preview(actor=opened.user, project=opened.project, filters=asked)
     current = report.current_version(opened.project)
+    kept = kept_figures.versions(actor=opened.user, project=opened.project)
     return opened.render(
         "quality/look_again.html",
         "guidelines",
@@ -80,7 +81,8 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
         asked=asked,
         filtered=any(asked.values()),
         current=current,
-        versions=report.versions(actor=opened.user, project=opened.project),
+        kept=kept,
+        versions=kept.figures,
         found=found,
         previewed=previewed,
         ready=len(found.ready),

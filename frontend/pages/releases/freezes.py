@@ -25,6 +25,7 @@ from annotation.models import Freeze, Project
 from annotation.reports.judging.difficulty import difficulties
 from annotation.reports.releases import release_preview as report
 from annotation.reports.releases.freeze_checklist import THRESHOLD, FreezeChecklist, SubsetLine, checklist
+from annotation.services import kept_figures
 from annotation.services import release as service
 from frontend.forms import add_errors
 from frontend.forms.releases import BAND, FreezeForm, ThresholdForm
@@ -53,7 +54,15 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     opened = open_project(request, slug, FREEZE_VERB)
     threshold = ThresholdForm(request.GET if "threshold" in request.GET else {"threshold": THRESHOLD})
     chosen = threshold.cleaned_data["threshold"] if threshold.is_valid() else THRESHOLD
-    summary = checklist(actor=opened.user, project=opened.project, threshold=chosen)
+    kept: list[kept_figures.Kept[Any]] = []
+    if request.method == "POST":  # what is decided on is never old
+        summary = checklist(actor=opened.user, project=opened.project, threshold=chosen)
+        candidate = report.candidate(actor=opened.user, project=opened.project)
+    else:
+        of_list = kept_figures.checklist(actor=opened.user, project=opened.project, threshold=chosen)
+        of_candidate = kept_figures.candidate(actor=opened.user, project=opened.project)
+        kept = [of_list, of_candidate]
+        summary, candidate = of_list.figures, of_candidate.figures
     kind = opened.project.of_kind
     form = FreezeForm(request.POST if request.method == "POST" else None, summary, kind=kind)
     status = 200 if threshold.is_valid() else 400
@@ -69,10 +78,10 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("frontend:freeze-detail", slug, job.pk)
     if form.errors and status == 200:
         status = 400
-    candidate = report.candidate(actor=opened.user, project=opened.project)
     return opened.render(
         "releases/freeze.html",
         "releases",
+        kept=kept_figures.oldest(kept),
         status=status,
         title=_("Freeze a release"),
         form=form,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,6 +24,7 @@ from annotation.core.vocabulary import Role
 from annotation.reports.work import board as report
 from annotation.reports.work.board import RECENT_DAYS, Board, BurnUpPoint, PersonWork
 from annotation.reports.work.hours import DayOfWork, days_of_work, everybody, pay_of
+from annotation.services import kept_figures
 from frontend.pages.shared.common import ProjectPage, open_project
 from frontend.pages.shared.list_page import Empty, Filter, ListPage, ordered, show
 from frontend.rendering import charts
@@ -160,10 +162,12 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     """Who does what, how fast, when it ends, and what it costs."""
     opened = open_project(request, slug, "progress.view")
     zone = timezone.get_current_timezone()
-    found = report.board(actor=opened.user, project=opened.project, zone=zone)
+    kept = kept_figures.board(actor=opened.user, project=opened.project, zone=zone)
+    found = kept.figures
     return opened.render(
         "work/board.html",
         "board",
+        kept=kept,
         board=found,
         outlook=found.outlook,
         paces=found.paces,
@@ -250,12 +254,19 @@ def hours(request: HttpRequest, slug: str) -> HttpResponseBase:
         if asked["days"] not in periods:
             raise Invalid(translatable("There is no such period."))
         days = None if asked["days"] == ALL else int(asked["days"])
-        found = days_of_work(
-            actor=user, project=project, last=today, days=days, zone=zone, person=asked.get("person", "")
-        )
+        person = asked.get("person", "")
+        if listed.wants_file:  # what one is paid by is never old
+            found = days_of_work(actor=user, project=project, last=today, days=days, zone=zone, person=person)
+        else:
+            of_days = kept_figures.days_of_work(
+                actor=user, project=project, days=days, zone=zone, person=person
+            )
+            kept.append(of_days)
+            found = of_days.figures
         return found if asked["sort"] == "-day" else ordered(found, columns, asked["sort"])
 
     of_whom: list[Filter] = []
+    kept: list[kept_figures.Kept[Any]] = []
     if opened.may("progress.view"):
         people = sorted(everybody(project).values(), key=lambda one: str(one).casefold())
         of_whom = [Filter("person", _("Annotator"), [(one.username, str(one)) for one in people])]
@@ -270,7 +281,9 @@ def hours(request: HttpRequest, slug: str) -> HttpResponseBase:
     )
     own: dict[str, Any] = {}
     if Role.ANNOTATOR in opened.roles and not listed.wants_file and _of_oneself(opened, listed):
-        mine, paces = report.own_part(actor=user, project=project, zone=zone)
+        part = kept_figures.own_part(actor=user, project=project, zone=zone)
+        kept.append(part)
+        mine, paces = part.figures
         pay = pay_of(project)
         own = {
             "own": mine,
@@ -280,7 +293,9 @@ def hours(request: HttpRequest, slug: str) -> HttpResponseBase:
         }
     section = "board" if opened.may("progress.view") else "work"
     title = _("Hours") if section == "board" else _("My hours")
-    return show(opened, section, listed, "work/hours.html", title=title, zone=str(zone), **own)
+    # asked by the template: the list has read its rows by then
+    oldest = partial(kept_figures.oldest, kept)
+    return show(opened, section, listed, "work/hours.html", title=title, zone=str(zone), kept=oldest, **own)
 
 
 def _of_oneself(opened: ProjectPage, listed: ListPage) -> bool:
