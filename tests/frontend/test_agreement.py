@@ -25,6 +25,7 @@ from frontend.pages.agreement.figures import tables as figure_tables
 from frontend.rendering.run_parts import place_of
 from tests import people
 from tests.callers import Caller
+from tests.fixtures.shared_rows import shared_rows
 
 
 def test_agreement_before_anything_is_settled_says_so(browse, cast, at, text):
@@ -201,6 +202,16 @@ WORDS = "a wrong turn"
 HOSTILE = "=1+1 <b>\u202e"
 
 
+@shared_rows
+def with_reasons(cast):
+    """Two subsets, in whose first trajectory some labels have reasons."""
+    two_subsets(cast)
+    labels = Label.objects.filter(step__trajectory=Trajectory.objects.earliest("pk"))
+    labels.filter(assignment__annotator=cast.ben, step__ordinal=2).update(reason="fabrication")
+    labels.filter(assignment__annotator=cast.ann, step__ordinal=0).update(reason="as_asked")
+    return cast
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -218,14 +229,10 @@ HOSTILE = "=1+1 <b>\u202e"
         ("?differ=1&annotator={ann}&value=1", "0.2+0"),
     ],
 )
-def test_agreement_steps_are_filtered_and_sorted(browse, cast, at, query, expected):
-    two_subsets(cast)
-    labels = Label.objects.filter(step__trajectory=Trajectory.objects.earliest("pk"))
-    labels.filter(assignment__annotator=cast.ben, step__ordinal=2).update(reason="fabrication")
-    labels.filter(assignment__annotator=cast.ann, step__ordinal=0).update(reason="as_asked")
+def test_agreement_steps_are_filtered_and_sorted(browse, with_reasons, at, query, expected):
     order = list(Trajectory.objects.order_by("pk").values_list("pk", flat=True))
 
-    shown = browse("admin").get(at("agreement-steps", "bench") + query.format(ann=cast.ann.pk))
+    shown = browse("admin").get(at("agreement-steps", "bench") + query.format(ann=with_reasons.ann.pk))
 
     signs = {1: "+", 0: "0", -1: "-"}
     assert expected.split() == [
