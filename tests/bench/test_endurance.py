@@ -12,6 +12,8 @@ from tests import callers, people
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 
 
+# on PostgreSQL web servers are ended under people who save in tests/config/test_machines.py
+@pytest.mark.once
 def test_endurance_loses_and_doubles_no_save_when_the_server_is_killed(
     process_environment: dict[str, str], tmp_path: Path
 ) -> None:

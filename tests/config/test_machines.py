@@ -1,5 +1,5 @@
 """Two web servers and three workers on one PostgreSQL, one Redis and one bucket, behind a proxy that spreads
-what it is asked: each has a data folder of its own, as on a machine of its own (docs/machines.md)."""
+what it is asked (docs/machines.md). Each web server has a data folder of its own, as on its own machine."""
 
 from __future__ import annotations
 
@@ -31,20 +31,21 @@ from config.settings import files
 from config.sign_in import Argon2
 from tests import people
 from tests.callers import token_of
+from tests.forked_workers import ForkedWorker, ForkedWorkers
 from tests.judge_server import JudgeServer
 from tests.people import PASSWORD, Cast
-from tests.servers import WebServer, Worker, database_url, server_environment, wait_for
+from tests.servers import WebServer, database_url, server_environment, wait_for
 from tests.services.together import annotators
 from tests.spreading import SpreadingProxy
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 KEY = "TRISTEP_JUDGE_KEY_TEST"
-CLAIMERS, WANTED, TRAJECTORIES = 64, 2, 24
+WORKERS, CLAIMERS, WANTED, TRAJECTORIES = 3, 64, 2, 24
 COSTLY = 10
-SAVES = 60
+SAVES = 40
 # one call of the judge in so many seconds, and so many at a time
-GAP, CONCURRENCY = 0.04, 3
+GAP, CONCURRENCY = 0.12, 2
 
 
 @dataclass
@@ -53,7 +54,7 @@ class Machines:
 
     environments: list[dict[str, str]]
     web: list[WebServer]
-    workers: list[Worker]
+    workers: list[ForkedWorker]
     proxy: SpreadingProxy
     storage: dict[str, Any]
     logs: Path
@@ -74,11 +75,9 @@ class Machines:
             line.close()
 
     def stop(self) -> None:
-        """End everything."""
+        """End the web servers."""
         for web in self.web:
             web.stop()
-        for worker in self.workers:
-            worker.stop()
 
     def restart(self, number: int) -> None:
         """End a web server as a deployment does, and start it anew at its port."""
@@ -95,46 +94,36 @@ def judges() -> Iterator[JudgeServer]:
 
 @pytest.fixture
 def machines(
-    celery_broker: Broker,
-    judges: JudgeServer,
-    files_in_bucket: dict[str, str],
-    collected: Path,
-    tmp_path: Path,
+    celery_broker: Broker, judges: JudgeServer, files_in_bucket: dict[str, str], tmp_path: Path
 ) -> Iterator[Machines]:
-    """Five processes, each with a folder of its own."""
+    """Two web servers and the workers, with a data folder for each server and one for the workers."""
     shared = {
         **files_in_bucket,
         "TRISTEP_RELEASE_KEY": _one_line(SigningKey.generate()),
-        "TRISTEP_STATIC_DIR": str(collected),
         "TRISTEP_JUDGE_URLS": judges.url,
-        "TRISTEP_REAP_SECONDS": "1",
+        "TRISTEP_REAP_SECONDS": "2",
+        "TRISTEP_WEB_THREADS": "3",
+        "TRISTEP_WORKER_THREADS": "2",
         # an hour, so that no minute ends meanwhile
         "TRISTEP_THROTTLE_COSTLY": f"{COSTLY}/hour",
         KEY: "sk-of-the-tests",
     }
-    environments = []
-    for name in ("web1", "web2", "worker1", "worker2", "worker3"):
+    database, environments = database_url(connection.settings_dict), []
+    for name in ("web1", "web2", "workers"):
         (data := tmp_path / name).mkdir()
-        database = database_url(connection.settings_dict)
         environments.append(
             server_environment(database=database, data=data, broker=celery_broker.url, **shared)
         )
-    with ExitStack() as stack, ThreadPoolExecutor(len(environments)) as pool:
-        web = [
-            pool.submit(WebServer, one, tmp_path / f"web{n}.log") for n, one in enumerate(environments[:2])
-        ]
-        work = [
-            pool.submit(Worker, one, tmp_path / f"worker{n}.log") for n, one in enumerate(environments[2:])
-        ]
-        servers = [one.result() for one in web]
-        running = Machines(
-            environments,
-            servers,
-            [one.result() for one in work],
-            stack.enter_context(SpreadingProxy([server.port for server in servers])),
-            files.read(Env(files_in_bucket)),
-            tmp_path,
-        )
+    first, second, third = environments
+    logs = [tmp_path / f"worker{number}.log" for number in range(WORKERS)]
+    with ExitStack() as stack, ThreadPoolExecutor(3) as pool:
+        starting = [pool.submit(WebServer, one, tmp_path / "web.log") for one in (first, second)]
+        forked = pool.submit(ForkedWorkers, third, logs).result()
+        stack.callback(forked.stop)
+        web = [one.result() for one in starting]
+        proxy = stack.enter_context(SpreadingProxy([server.port for server in web]))
+        storage = files.read(Env(files_in_bucket))
+        running = Machines(environments, web, forked.workers, proxy, storage, tmp_path)
         stack.callback(running.stop)
         yield running
 
@@ -172,10 +161,9 @@ def one_is_signed_in_on_both(machines: Machines, cast: Cast) -> None:
     )
     once = httpx.Limits(max_keepalive_connections=0)
     with httpx.Client(base_url=machines.proxy.url, limits=once, timeout=60) as browser:
-        browser.get("/sign-in/")
-        form = {"username": "ann", "password": PASSWORD, "csrfmiddlewaretoken": browser.cookies["csrftoken"]}
+        browser.cookies["csrftoken"] = token = "t" * 32
+        form = {"username": "ann", "password": PASSWORD, "csrfmiddlewaretoken": token}
         assert browser.post("/sign-in/", data=form).status_code == 302
-        # one after the other, in the order of the proxy
         for _server in machines.web:
             assert browser.get("/api/v1/me/").json()["username"] == "ann"
     assert set(machines.proxy.given) == {server.port for server in machines.web}
@@ -240,8 +228,8 @@ def a_judge_is_asked_at_its_rate_by_one_worker_after_the_other(
     )
     run = suggest.start_run(actor=OPERATOR, judge=judge)
     wait_for(lambda: judges.total >= CONCURRENCY, "the first calls")
-    first = next(worker for worker in machines.workers if "annotation.run_suggestions" in worker.words())
-    assert first.stop(), "a deployment does not wait for a run to end"
+    first = next(worker for worker in machines.workers if "annotation.run_suggestions[" in worker.words())
+    first.stop()
     assert judges.total < TRAJECTORIES
 
     def finished() -> bool:
