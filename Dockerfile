@@ -7,11 +7,11 @@ ARG PYTHON_DIGEST=
 FROM python:${PYTHON}${PYTHON_DIGEST} AS packages
 ENV UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 PIP_NO_CACHE_DIR=1
 WORKDIR /build
-COPY requirements-uv.lock requirements.lock ./
+COPY requirements-uv.lock requirements-s3.lock ./
 RUN python -m venv /uv \
     && /uv/bin/pip install --quiet --require-hashes --only-binary :all: -r requirements-uv.lock \
     && /uv/bin/uv venv /venv \
-    && VIRTUAL_ENV=/venv /uv/bin/uv pip sync --no-cache --require-hashes requirements.lock
+    && VIRTUAL_ENV=/venv /uv/bin/uv pip sync --no-cache --require-hashes requirements-s3.lock
 
 FROM python:${PYTHON}${PYTHON_DIGEST}
 ENV PATH=/venv/bin:$PATH \

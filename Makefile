@@ -19,7 +19,7 @@ UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install dev run test test-connections test-js test-sqlite test-postgres coverage format diagram client settings messages \
-	wheel real-servers bench-connections peers bench-peers bench screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
+	wheel real-servers check-kubernetes bench-connections peers bench-peers bench screenshots lock audit clean check check-code check-types check-settings check-scripts check-templates check-house \
 	check-collection
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo "make run DEMO=only                      a public demo: everybody may look and try, and nothing is kept"
 	@echo "make test                               all tests, on SQLite and on PostgreSQL"
 	@echo "make test-connections                   connections with a real MLflow, Phoenix and moto, which it installs"
+	@echo "make check-kubernetes                   the manifests of deploy/kubernetes, by a linter that it installs"
 	@echo "make coverage                           which lines of the product the tests on SQLite run"
 	@echo "make check                              formatting, types, the walls of the house, settings, schema"
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
@@ -110,6 +111,16 @@ $(REAL_SERVERS)/.moto-%: $(VENV)/.uv
 $(REAL_SERVERS)/.arize-phoenix-%: $(VENV)/.uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(REAL_SERVERS)/phoenix
 	@VIRTUAL_ENV="$(CURDIR)/$(REAL_SERVERS)/phoenix" $(BIN)/uv pip install --quiet "arize-phoenix==$*"
+	@touch $@
+
+# the manifests of deploy/kubernetes by a linter in an environment of its own (100 MB)
+check-kubernetes: var/kubernetes/.kubernetes-validate-1.37.0
+	@var/kubernetes/bin/kubernetes-validate --strict --no-warn --kubernetes-version 1.37 \
+		$(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/*.yaml))
+
+var/kubernetes/.kubernetes-validate-%: $(VENV)/.uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python var/kubernetes
+	@VIRTUAL_ENV="$(CURDIR)/var/kubernetes" $(BIN)/uv pip install --quiet "kubernetes-validate==$*"
 	@touch $@
 
 test-js: dev

@@ -120,6 +120,8 @@ echo "${TRISTEP_TAG:-} $*" >> "$CALLS"
 case "$*" in
     *"manage.py backup"*) [ -z "${FAILS:-}" ] && echo rows | gzip ;;
     *"manage.py restore"*) cat > "$CALLS.restored" ;;
+    *"ps --quiet web"*) echo web-1 web-2 ;;
+    *inspect*) echo healthy ;;
 esac
 """
 
@@ -194,6 +196,23 @@ def test_upgrade_without_a_backup_changes_nothing_and_starts_the_old_version_aga
     assert asked.rstrip().endswith("start web worker") and " up " not in asked
     assert not (tmp_path / "backups" / "last").exists()
     assert machine.run("return.sh")[0] != 0
+
+
+def test_restart_takes_one_web_server_after_the_other_and_then_the_workers(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    assert machine.run("restart.sh")[0] == 0
+    asked = [line.strip().split(" --")[0] for line in machine.calls.read_text().splitlines()]
+    status = "inspect"
+    assert asked == ["compose ps", "restart", status, "restart", status, "compose restart"]
+
+
+def test_compose_starts_as_many_as_env_says_and_the_proxy_finds_them_all() -> None:
+    assert SERVICES["web"]["deploy"]["replicas"] == "${TRISTEP_WEB_REPLICAS:-1}"
+    assert SERVICES["worker"]["deploy"]["replicas"] == "${TRISTEP_WORKER_REPLICAS:-1}"
+    # a name of its own would be one container's
+    assert not any("container_name" in service for service in SERVICES.values())
+    caddy = (ROOT / "docker" / "caddy" / "Caddyfile").read_text(encoding="utf-8")
+    assert re.search(r"dynamic a \{\s+name web\s+port 8000\s", caddy) and "lb_try_duration" in caddy
 
 
 def test_variable_may_come_from_a_file(tmp_path: Path) -> None:

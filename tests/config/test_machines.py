@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 KEY = "TRISTEP_JUDGE_KEY_TEST"
 WORKERS, CLAIMERS, WANTED, TRAJECTORIES = 3, 64, 2, 24
 COSTLY = 10
-SAVES = 40
+SAVES = 42
 # one call of the judge in so many seconds, and so many at a time
 GAP, CONCURRENCY = 0.12, 2
 
