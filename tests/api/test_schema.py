@@ -27,6 +27,7 @@ CONFLICTING_READS = frozenset(
         f"{API}/assignments/{{id}}/reveals/",
         f"{API}/adjudications/{{id}}/reveals/",
         f"{API}/projects/{{slug}}/first-errors/",
+        f"{API}/trajectories/{{id}}/options/",
         f"{API}/projects/{{slug}}/judges-first/",
         f"{API}/trajectories/{{id}}/atif/",
         f"{API}/trajectories/{{id}}/raw/",

@@ -23,7 +23,7 @@ from tests.people import Cast, change, import_records, op_id, step_indexes
 from tests.suggesting import suggest
 
 TASKS = 6
-QUERIES = 25
+QUERIES = 26
 """Of the page of an experiment."""
 
 
