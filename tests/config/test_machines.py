@@ -196,16 +196,24 @@ def an_upload_reaches_whichever_worker_takes_it(machines: Machines, cast: Cast) 
     wait_for(lambda: bucket.listdir("") == ([], []), "the bytes to be deleted")
 
 
+def claim(machines: Machines, token: str) -> str:
+    """Ask until the answer is not that many are asking: "claimed", or the code of the refusal."""
+    while True:
+        status, body = machines.ask("POST", "/api/v1/projects/bench/claim/", token)
+        answer = "claimed" if status == 201 else str(json.loads(body)["error"]["code"])
+        if answer != "busy":
+            return answer
+
+
 def every_trajectory_goes_to_exactly_so_many_people(machines: Machines, cast: Cast) -> None:
     tokens = [token_of(user) for user in annotators(cast.project, CLAIMERS)]
     before = Counter(machines.proxy.given)
     with ThreadPoolExecutor(CLAIMERS) as pool:
-        claim = partial(machines.ask, "POST", "/api/v1/projects/bench/claim/")
-        statuses = Counter(status for status, _body in pool.map(claim, tokens))
+        answers = Counter(pool.map(partial(claim, machines), tokens))
     slots = WANTED * TRAJECTORIES
-    assert statuses == {201: slots, 409: CLAIMERS - slots}
+    assert answers == {"claimed": slots, "nothing_left": CLAIMERS - slots}
     given = machines.proxy.given - before
-    assert {given[server.port] for server in machines.web} == {CLAIMERS // 2}
+    assert min(given[server.port] for server in machines.web) >= CLAIMERS // 2
     held = Counter(Assignment.objects.values_list("trajectory", flat=True))
     assert len(held) == TRAJECTORIES and set(held.values()) == {WANTED}
     assert Assignment.objects.values("trajectory", "annotator").distinct().count() == slots
