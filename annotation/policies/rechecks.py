@@ -156,6 +156,20 @@ def own_not_closed(project: m.Project, user: m.User) -> QuerySet[m.Assignment]:
     return not_closed(project, m.Assignment.stored.filter(pk__in=recent.union(*others)))
 
 
+def count_own_not_closed(project: m.Project, user: m.User, submitted: int) -> int:
+    """How much of the `submitted` labellings of a person is not closed to them. One query, which counts what
+    is closed where that is little."""
+    if _closes_before(project, timezone.now()) is not None:
+        return own_not_closed(project, user).count()
+    again = m.Assignment.stored.filter(annotator=user, project=project, recheck__isnull=False)
+    closed = m.Assignment.objects.filter(
+        annotator=user,
+        state=AssignmentState.SUBMITTED.value,
+        trajectory__in=again.order_by().values("trajectory"),
+    )
+    return submitted - closed.count()
+
+
 def _unsettled(project: m.Project, user: m.User) -> QuerySet[m.Assignment, Any]:
     """The keys of a person's submissions of trajectories that lack labels of others: looked for among those
     that somebody has begun, of which there are fewer than somebody has submitted."""

@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import Assignment, Project, Trajectory
 from annotation.policies import OPERATOR, withheld
+from annotation.reports.work import my_progress
 from annotation.services import projects
 from annotation.services.shares import limits
 from tests import people
@@ -23,6 +24,22 @@ def test_annotator_continues_and_claims(browse, cast, at, text):
     assert "0 of 2 labelled" in page
     assert "Continue labelling" in page
     assert "Label another one" in page
+
+
+def test_number_of_many_trajectories_is_remembered_and_never_less_than_was_done(cast, monkeypatch):
+    monkeypatch.setattr(my_progress, "MANY", 1)
+    people.import_records(cast.project, 2)
+
+    def counted() -> tuple[int, int]:
+        work = my_progress.own_work(cast.ann, [cast.project.pk])[cast.project.pk]
+        return work.done, work.total
+
+    assert counted() == (0, 2)
+    people.import_records(cast.project, 1, subset="more")
+    assert counted() == (0, 2)
+    for _ in range(3):
+        people.label_next(cast.ann, cast.project)
+    assert counted() == (3, 3)
 
 
 def test_annotator_is_told_when_nothing_is_left(browse, cast, at, text):

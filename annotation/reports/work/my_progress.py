@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.core.cache import cache
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
@@ -15,6 +16,10 @@ from annotation.models.data import with_trajectories
 from annotation.policies.rechecks import not_closed
 
 NEWS = timedelta(days=14)
+MANY = 10_000
+"""More trajectories than this are not counted at each request."""
+REMEMBERED = 60
+"""So many seconds the number of many trajectories is remembered."""
 
 
 @dataclass
@@ -42,8 +47,8 @@ class Neighbours:
 
 
 def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
-    """A person's own work in each of these projects (ids). Four queries, of which the counts of everything
-    read an index alone."""
+    """A person's own work in each of these projects (ids). At most four queries, of which the counts of
+    everything read an index alone."""
     work_in = {project: OwnWork() for project in projects}
     own = Assignment.stored.filter(annotator=user, project__in=work_in).order_by()
     counted = Count("pk")
@@ -64,10 +69,23 @@ def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
     ended = own.filter(state=AssignmentState.EXPIRED, returned_at__gt=timezone.now() - NEWS)
     for project, n in ended.values_list("project").annotate(n=counted):
         work_in[project].ended = n
-    rows = Trajectory.objects.filter(project__in=work_in, live=True).order_by().values_list("project")
-    for project, total in rows.annotate(n=counted):
+    for project, total in _totals(work_in).items():
         work_in[project].total = max(total, work_in[project].done)
     return work_in
+
+
+def _totals(projects: Iterable[int]) -> dict[int, int]:
+    """The number of live trajectories of each of these projects. At most one query: a large number, which
+    takes a while to count, is remembered for `REMEMBERED` seconds."""
+    names = {project: f"live-trajectories:{project}" for project in projects}
+    known = cache.get_many(names.values())
+    totals = {project: known[name] for project, name in names.items() if name in known}
+    rows = Trajectory.objects.filter(project__in=set(names) - set(totals), live=True).order_by()
+    for project, total in rows.values_list("project").annotate(n=Count("pk")):
+        totals[project] = total
+        if total > MANY:
+            cache.set(names[project], total, REMEMBERED)
+    return totals
 
 
 def neighbours(assignment: Assignment) -> Neighbours:

@@ -24,7 +24,7 @@ from annotation.core.text import escape, unescape
 from annotation.core.vocabulary import AssignmentState, LookReason
 from annotation.language import translated
 from annotation.models import Assignment, RelabelRequest
-from annotation.policies.rechecks import not_closed, own_not_closed
+from annotation.policies.rechecks import count_own_not_closed, not_closed, own_not_closed
 from annotation.reports.cases import home
 from annotation.reports.quality import look_again
 from annotation.reports.training.proficiency import attempt_over
@@ -150,7 +150,9 @@ def _list(
             return found.order_by(asked["sort"], f"{back}pk")
         return ordered(with_progress(found), columns, asked["sort"])
 
-    open_count = own.count() if tab == "submitted" else None
+    open_count = None
+    if tab == "submitted":
+        open_count = count_own_not_closed(opened.project, opened.user, mine.submitted)
     closed = _closed(opened, mine.submitted - open_count) if open_count is not None else ""
     empty = Empty(_("Nothing submitted lately"), closed) if closed else EMPTY[tab]
     if tab == "open" and queue.has_nothing:

@@ -15,6 +15,7 @@ from annotation.core.jsonio.canonical import canonical_json
 from annotation.core.vocabulary import RESOLVED, AssignmentState, ExposureKind, RecheckKind
 from annotation.models import Assignment, Exposure, Label, Membership, Recheck, Stratum, Trajectory, User
 from annotation.policies import OPERATOR, visible
+from annotation.policies.rechecks import count_own_not_closed
 from annotation.reports.agreement import report
 from annotation.reports.cases import home
 from annotation.reports.quality import annotators
@@ -431,6 +432,9 @@ def test_earlier_labels_cannot_be_read_while_they_are_asked_for_again(
     assert retest_due.record_id not in shown
     steps = caller.get(f"/assignments/{again.pk}/").json()["steps"]
     assert {step["value"] for step in steps} == {None}
+    for percent in (100, 0):  # where no more are asked for, what was given stays closed
+        retests_are_asked(retest.project, percent)
+        assert count_own_not_closed(retest.project, retest.ann, submitted=1) == 0
 
 
 @pytest.mark.postgres
