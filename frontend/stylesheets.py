@@ -13,6 +13,8 @@ from typing import Any, Final
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
 
+from frontend.scripts import without_comments
+
 COMPONENTS: Final = Path(__file__).resolve().parent / "css"
 STYLESHEETS: Final[dict[str, str]] = {
     "site": """
@@ -43,6 +45,12 @@ def stylesheet(name: str) -> str:
         (COMPONENTS / f"{component}.css").read_text(encoding="utf-8")
         for component in STYLESHEETS[name].split()
     )
+
+
+def light_files() -> Iterator[tuple[str, str]]:
+    """Every stylesheet, as the name of its static file and its text without comments."""
+    for name in STYLESHEETS:
+        yield f"frontend/css/{name}.css", without_comments(stylesheet(name))
 
 
 class StylesheetFinder(BaseFinder):

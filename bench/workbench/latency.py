@@ -1,4 +1,5 @@
-"""Measure the workbench on a trajectory of 95 steps: time from key to layout, time to open, bytes loaded.
+"""Measure the workbench: on a trajectory of 95 steps the time from key to layout and to open, on one of 6 the
+time to open and what goes over the wire.
 
 Measured in the page: from the key event's own time stamp to the end of its handlers, style and layout, which
 a listener behind all others forces. Nothing of it runs in the page that is shipped.
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from bench import records
 from bench.records import SEED
 from bench.workbench.browser import Workbench, open_workbench
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 STEPS = 95
 MESSAGES = 200
 SLUG = "bench-long"
+SMALL_STEPS = 6
+SMALL_SLUG = "bench-small"
 LOADS = 5
 
 # Key by key through the trajectory and back; every kind of key often enough for a percentile.
@@ -87,7 +91,9 @@ class Found:
     keys: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
     cold: list[float] = field(default_factory=list)
     warm: list[float] = field(default_factory=list)
+    small: list[float] = field(default_factory=list)
     sent: dict[str, float] = field(default_factory=dict)
+    requests: int = 0
     problems: list[str] = field(default_factory=list)
 
     def all(self, part: str = "all") -> list[float]:
@@ -151,28 +157,34 @@ def record() -> dict[str, Any]:
     }
 
 
+def small_record() -> dict[str, Any]:
+    """The first of the records with 6 steps, or the first that has the most steps up to that."""
+
+    def steps(record: dict[str, Any]) -> int:
+        return sum(message["role"] == "assistant" for message in record["messages"])
+
+    return max((record for record in records.records(50) if steps(record) <= SMALL_STEPS), key=steps)
+
+
 def measure(browser: Browser, home: str, password: str) -> Found:
-    """Open it several times with and without a cache, then press every key of the script."""
+    """Open both several times, with and without a cache, then press every key of the script."""
     found = Found()
-    address = ""
+    addresses = [_claim(browser, home, password, slug) for slug in (SMALL_SLUG, SLUG)]
     for number in range(LOADS):
-        person = open_workbench(browser, home)
-        person.page.add_init_script(PROBE)
-        person.sign_in("ann", password)
-        if not address:
-            person.take_first(SLUG)
-            address = urlsplit(person.page.url).path
-            person.close()
-            person = open_workbench(browser, home)
-            person.page.add_init_script(PROBE)
-            person.sign_in("ann", password)
-        _empty_cache(person)
-        sizes = _listen(person) if not number else {}
-        person.visitor.go(address)
+        small, long = addresses
+        person = _arrive(browser, home, password)
+        sizes = _listen(person)
+        person.visitor.go(small)
+        found.small.append(_ready(person))
+        if not number:
+            person.page.wait_for_load_state("networkidle")
+            found.requests, found.sent = len(sizes), _by_kind(sizes)
+        person.close()
+        person = _arrive(browser, home, password)
+        person.visitor.go(long)
         found.cold.append(_ready(person))
-        person.visitor.go(address)
+        person.visitor.go(long)
         found.warm.append(_ready(person))
-        found.sent |= sizes
         if number == LOADS - 1:
             _press_all(person, found)
         found.problems += person.complaints()
@@ -180,9 +192,23 @@ def measure(browser: Browser, home: str, password: str) -> Found:
     return found
 
 
-def _empty_cache(person: Workbench) -> None:
-    """Empty the browser's cache, so that files of the sign-in page are fetched again."""
+def _claim(browser: Browser, home: str, password: str, slug: str) -> str:
+    """The path of the workbench on the one trajectory of this project."""
+    person = open_workbench(browser, home)
+    person.sign_in("ann", password)
+    person.take_first(slug)
+    address = urlsplit(person.page.url).path
+    person.close()
+    return address
+
+
+def _arrive(browser: Browser, home: str, password: str) -> Workbench:
+    """A signed-in person with an empty cache: files of the sign-in page are fetched again."""
+    person = open_workbench(browser, home)
+    person.page.add_init_script(PROBE)
+    person.sign_in("ann", password)
     person.visitor.context.new_cdp_session(person.page).send("Network.clearBrowserCache")
+    return person
 
 
 def _ready(person: Workbench) -> float:
@@ -191,27 +217,31 @@ def _ready(person: Workbench) -> float:
     return ready
 
 
-def _listen(person: Workbench) -> dict[str, float]:
-    """Bytes over the wire, headers included, of scripts and styles, as the browser counts them."""
+def _listen(person: Workbench) -> dict[str, tuple[str, float]]:
+    """Kind and bytes over the wire, headers included, of each request as the browser counts them."""
     session = person.visitor.context.new_cdp_session(person.page)
     session.send("Network.enable")
     kinds: dict[str, str] = {}
-    sizes: dict[str, float] = {"Script": 0.0, "Stylesheet": 0.0, "Document": 0.0}
-    seen: set[str] = set()
+    sizes: dict[str, tuple[str, float]] = {}
 
     def answered(event: dict[str, Any]) -> None:
         kinds[event["requestId"]] = event["type"]
 
     def finished(event: dict[str, Any]) -> None:
-        kind = kinds.get(event["requestId"], "")
-        if kind in sizes and event["requestId"] not in seen:
-            seen.add(event["requestId"])
-            # a page that is opened again takes scripts and styles from the cache: 0 bytes
-            sizes[kind] += event["encodedDataLength"] if kind != "Document" or not sizes[kind] else 0
+        kind = kinds.get(event["requestId"])
+        if kind is not None:
+            sizes[event["requestId"]] = kind, event["encodedDataLength"]
 
     session.on("Network.responseReceived", answered)
     session.on("Network.loadingFinished", finished)
     return sizes
+
+
+def _by_kind(sizes: dict[str, tuple[str, float]]) -> dict[str, float]:
+    found: dict[str, float] = defaultdict(float)
+    for kind, size in sizes.values():
+        found[kind] += size
+    return dict(found)
 
 
 def _press_all(person: Workbench, found: Found) -> None:
@@ -227,10 +257,9 @@ def _press_all(person: Workbench, found: Found) -> None:
         found.keys[key].append(state["last"])
         if key in ("1", "0", "-"):
             after = person.look()
+            was = {step.index: (step.says, step.focused) for step in before.steps}
             allowed = {str(before.steps[before.focus].index)} | {
-                str(was.index)
-                for was, now in zip(before.steps, after.steps, strict=True)
-                if (was.says, was.focused) != (now.says, now.focused)
+                str(step.index) for step in after.steps if was.get(step.index) != (step.says, step.focused)
             }
             strange = sorted((touched | later & met) - allowed, key=int)
             if strange:

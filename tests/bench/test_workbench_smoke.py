@@ -59,17 +59,20 @@ def test_long_trajectory_is_as_long_as_it_is_said_to_be() -> None:
 
     roles = [message["role"] for message in record["messages"]]
     assert (len(roles), roles.count("assistant")) == (latency.MESSAGES, latency.STEPS)
+    small = [message["role"] for message in latency.small_record()["messages"]]
+    assert small.count("assistant") == latency.SMALL_STEPS
 
 
 def test_figures_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = Report(tmp_path / "figures.jsonl")
-    found = latency.Found(cold=[300.0], warm=[200.0], sent={"Script": 60_000.0, "Stylesheet": 20_000.0})
+    sent = {"Document": 9_000.0, "Script": 50_000.0, "Stylesheet": 20_000.0}
+    found = latency.Found(cold=[300.0], warm=[200.0], small=[240.0], sent=sent, requests=8)
     found.keys["1"].append({"all": 5.0, "handler": 4.0, "layout": 1.0, "waited": 0.0})
 
     topic.tell_latency(found, report)
 
     said = capsys.readouterr().out
     assert "key event to layout, p95 (ms): 5.00 (≤ 8.00), holds" in said
-    assert "scripts and styles over the wire (bytes): 80,000 (≤ 90,000), holds" in said
-    assert [json.loads(line)["topic"] for line in report.path.read_text().splitlines()].count("limit") == 4
+    assert "over the wire in all, 6 steps, without a cache (bytes): 79,000 (≤ 90,000), holds" in said
+    assert [json.loads(line)["topic"] for line in report.path.read_text().splitlines()].count("limit") == 5
     assert Tally(steps=2).per_step == 0

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sysconfig
 from pathlib import Path
 
-import pytest
-
-from config.static import COMMENT_LINES, in_comment
+from frontend import scripts
 from frontend.stylesheets import COMPONENTS, STYLESHEETS
 
-IMPORT = re.compile(r'^(?:import|export) [^;]*?from "(\.{1,2}/[^"]+)";', re.MULTILINE)
+IMPORT = re.compile(r'^import [^;]*?from "(\.{1,2}/[^"]+)";', re.MULTILINE)
+NODE = Path(sysconfig.get_path("scripts"), "node")
 HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
+# the parser inside of Node: what a script is, without places and comments
+PROGRAMS = """
+const { parse } = require("internal/deps/acorn/acorn/dist/acorn");
+const options = { ecmaVersion: "latest", sourceType: "module" };
+const plain = (key, value) => (["start", "end"].includes(key) ? undefined : value);
+const texts = JSON.parse(require("fs").readFileSync(0, "utf-8"));
+console.log(JSON.stringify(texts.map((text) => JSON.stringify(parse(text, options), plain))));
+"""
 
 
 def scripts_of(collected: Path) -> list[Path]:
@@ -21,58 +31,54 @@ def scripts_of(collected: Path) -> list[Path]:
     return scripts
 
 
-def test_static_modules_with_hashes_import_modules_with_hashes(collected: Path) -> None:
-    texts = {path.name: path.read_text(encoding="utf-8") for path in scripts_of(collected)}
-    imports = [(name, found) for name, text in texts.items() for found in IMPORT.findall(text)]
-    assert any("/lib/" in found for _, found in imports)
-    assert [pair for pair in imports if not HASHED.search(pair[1])] == []
+def programs(texts: list[str]) -> list[str]:
+    """Each script as the parser understands it, equal for equal programs."""
+    done = subprocess.run(
+        [NODE, "--expose-internals", "-e", PROGRAMS],
+        input=json.dumps(texts).encode(),
+        capture_output=True,
+        check=True,
+    )
+    parsed: list[str] = json.loads(done.stdout)
+    return parsed
 
 
-def test_static_modules_find_what_they_import(collected: Path) -> None:
+def test_static_scripts_are_the_entry_modules_and_import_a_hashed_one_at_most(collected: Path) -> None:
+    found = {}
     for script in scripts_of(collected):
-        for found in IMPORT.findall(script.read_text(encoding="utf-8")):
-            assert (script.parent / found).is_file(), f"{script.name} imports {found}"
+        name = script.relative_to(collected / "frontend" / "js").as_posix()
+        found[HASHED.sub("", name)] = IMPORT.findall(script.read_text(encoding="utf-8"))
+        for path in found[HASHED.sub("", name)]:
+            assert HASHED.search(path) and (script.parent / path).is_file(), f"{name} imports {path}"
+            assert path.partition(".js")[0].rpartition("/")[2].startswith("site.")
+    assert sorted(found) == sorted(scripts.ENTRIES)
+    assert found["workbench/main"] and all(len(paths) <= 1 for paths in found.values())
 
 
-def test_static_files_have_a_compressed_copy(collected: Path) -> None:
-    styles = list((collected / "frontend").rglob("*.????????????.css"))
-    assert styles
-    assert [path.name for path in styles if not path.with_name(path.name + ".gz").exists()] == []
+def test_static_scripts_and_styles_have_a_compressed_copy(collected: Path) -> None:
+    files = list((collected / "frontend").rglob("*.????????????.css")) + scripts_of(collected)
+    assert [path.name for path in files if not path.with_name(path.name + ".gz").exists()] == []
 
 
-def test_static_scripts_lack_the_comments_and_nothing_else(collected: Path) -> None:
-    for script in scripts_of(collected):
-        source = (script.parent / re.sub(r"\.[0-9a-f]{12}\.js$", ".js", script.name)).read_text(
-            encoding="utf-8"
-        )
-        text = script.read_text(encoding="utf-8")
-        assert not re.search(COMMENT_LINES, text)
-        unhashed = re.sub(r"\.[0-9a-f]{12}\.js", ".js", text)
-        # Django writes an import for its effects alone without the space.
-        assert unhashed.replace('import"', 'import "') == re.sub(COMMENT_LINES, "", source)
-        assert "`" not in re.sub(r"`[^`\n]*`", "", text), (
-            "a text of several lines could hold what looks like a comment"
-        )
+def test_static_scripts_without_comments_are_the_same_programs() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in sorted(scripts.FOLDER.rglob("*.js"))]
+    light = [scripts.without_comments(text) for text in sources]
+    assert programs(light) == programs(sources)
+    assert sum(map(len, light)) < 0.7 * sum(map(len, sources))
+    assert not re.search(r"/\*|^\s*//", "".join(light), re.MULTILINE)
 
 
-def test_static_comment_lines_are_told_from_code_beside_comments() -> None:
-    text = '// a\nx(); // b\n/**\n * c\n */\n/** d */ (y);\n/** e */\nconst z = "/* f */";\n'
-    assert re.sub(COMMENT_LINES, "", text) == 'x(); // b\n/** d */ (y);\nconst z = "/* f */";\n'
+def test_static_joined_scripts_are_programs() -> None:
+    assert all(programs([text for _name, text in scripts.joined_files()]))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('import("./a.js")', False),
-        (' * @param {import("./a.js").A} a', False),
-        ('/**\n * @param {import("./a.js").A} a', True),
-        ('/** x */ import("./a.js")', False),
-        ('// import("./a.js")', True),
-        ('const b = /** @type {import("./a.js").B} */ (c);', True),
-    ],
-)
-def test_static_comments_are_told_from_code(text: str, expected: bool) -> None:
-    assert in_comment(text, text.index("import(")) is expected
+def test_static_styles_without_comments_keep_every_rule() -> None:
+    for component in COMPONENTS.glob("*.css"):
+        css = component.read_text(encoding="utf-8")
+        plain = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+        assert "".join(scripts.without_comments(css).split()) == "".join(plain.split()), component.name
+        for string in re.findall(r'"[^"]*"', plain):
+            assert not re.search(r"/\*|\n", string), f"{component.name}: {string}"
 
 
 def test_stylesheet_is_one_for_every_component() -> None:

@@ -6,6 +6,7 @@
 
 import { form as sendForm, reasonOf } from "../lib/api.js";
 import { byRole, setText } from "../lib/dom.js";
+import "../pages/drafts.js";
 
 const form = document.querySelector("form[data-keep]");
 if (!(form instanceof HTMLFormElement)) throw new Error("the page has no case");

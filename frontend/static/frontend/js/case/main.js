@@ -6,6 +6,7 @@
 
 import { byRole } from "../lib/dom.js";
 import { keepPartsWith, reach, settleOn, whenPartsChange } from "../lib/run_parts.js";
+import "../pages/drafts.js";
 import { coveredTop, openFind, rawOfFocused } from "../workbench/find_and_raw.js";
 import { drawHelp, nameShortcuts } from "../workbench/help.js";
 import { makeKeys } from "../workbench/keys.js";

@@ -9,6 +9,7 @@ import { byRole, setText } from "../lib/dom.js";
 import { makeDrafts } from "../lib/drafts.js";
 import { forgetErrors, showErrors } from "../lib/form_errors.js";
 import { ownStorage } from "../lib/storage.js";
+import "./transcript.js";
 
 /** After the last key, in ms. */
 const CHECK_AFTER = 400;

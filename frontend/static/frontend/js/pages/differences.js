@@ -2,6 +2,7 @@
 /** A trajectory with what a model says of it: n and p go to the next and the previous step on which they differ. */
 
 import { reach } from "../lib/run_parts.js";
+import "./transcript.js";
 
 const list = document.querySelector("[data-differing]");
 const differing =

@@ -7,6 +7,7 @@
 import { makeDrafts } from "../lib/drafts.js";
 import { keepPartsWith, whenPartsChange } from "../lib/run_parts.js";
 import { ownStorage } from "../lib/storage.js";
+import "./transcript.js";
 
 const drafts = makeDrafts({ storage: ownStorage() });
 /** @type {HTMLFormElement | null} the form with which the page is left */
