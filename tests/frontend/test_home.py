@@ -10,7 +10,8 @@ from django.utils import timezone
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import Assignment, Project, Trajectory
 from annotation.policies import OPERATOR, withheld
-from annotation.reports.work import my_progress
+from annotation.reports.work import my_progress, trajectory_counts
+from annotation.reports.work.progress import progress
 from annotation.services import projects
 from annotation.services.shares import limits
 from tests import people
@@ -27,7 +28,7 @@ def test_annotator_continues_and_claims(browse, cast, at, text):
 
 
 def test_number_of_many_trajectories_is_remembered_and_never_less_than_was_done(cast, monkeypatch):
-    monkeypatch.setattr(my_progress, "MANY", 1)
+    monkeypatch.setattr(trajectory_counts, "MANY", 1)
     people.import_records(cast.project, 2)
 
     def counted() -> tuple[int, int]:
@@ -40,6 +41,22 @@ def test_number_of_many_trajectories_is_remembered_and_never_less_than_was_done(
     for _ in range(3):
         people.label_next(cast.ann, cast.project)
     assert counted() == (3, 3)
+
+
+def test_states_of_many_trajectories_are_remembered_for_pages_and_none_is_negative(cast, monkeypatch):
+    monkeypatch.setattr(trajectory_counts, "MANY", 1)
+    people.import_records(cast.project, 2)
+
+    def counted(now: bool) -> dict[str, int]:
+        by_state = progress(actor=OPERATOR, project=cast.project, now=now).all.by_state
+        return {state: n for state, n in by_state.items() if n}
+
+    assert counted(now=False) == {"untouched": 2}
+    people.claim(cast.ann, cast.project)
+    people.import_records(cast.project, 3, subset="more")
+    assert counted(now=True) == {"labelling": 1, "untouched": 4}
+    # the one that ann holds is taken from where it was not when all were counted
+    assert counted(now=False) == {"labelling": 1, "untouched": 2}
 
 
 def test_annotator_is_told_when_nothing_is_left(browse, cast, at, text):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation import policies
 from annotation.core.vocabulary import (
@@ -35,6 +35,7 @@ from annotation.policies.qualifying import closed_subsets
 from annotation.policies.rechecks import askable
 
 from ..training.next_turn import Closed, NextTurn, next_turns
+from ..work import trajectory_counts
 from ..work.my_progress import OwnWork, own_work, with_progress
 from .disputes import waiting, waiting_to_decide
 
@@ -204,19 +205,19 @@ def _for_admins(user: User, cards: dict[int, ProjectWork]) -> None:
     if not cards:
         return
     states: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    rows = Trajectory.objects.filter(project__in=cards, live=True).order_by()
-    free = Sum("free_slots", filter=Q(state=TrajectoryState.LABELLING), default=0)
-    for project, state, n, left in rows.values_list("project", "state").annotate(n=Count("pk"), free=free):
-        states[project][state] = n
-        cards[project].left += left
+    for project, kinds in trajectory_counts.by_state(cards, now=False).items():
+        for alike in kinds:
+            states[project][alike.state] += alike.trajectories
+            if alike.state == TrajectoryState.LABELLING:
+                cards[project].left += alike.free_slots * alike.trajectories
     # whatever else were said of what they have open would tell that it is a recheck (policies.shown_state)
     held = list(policies.being_labelled(user).filter(project__in=cards).values_list("trajectory", flat=True))
-    own = rows.filter(pk__in=held).values_list("project", "state")
+    own = Trajectory.objects.filter(pk__in=held, live=True).order_by().values_list("project", "state")
     for project, state, n in own.annotate(n=Count("pk")):
         states[project][state] -= n
         states[project][TrajectoryState.LABELLING] += n
-    for pk, counts in states.items():
-        cards[pk].counts = {state: n for state, n in counts.items() if n}
+    for pk, by_state in states.items():
+        cards[pk].counts = {state: n for state, n in by_state.items() if n > 0}
     claims = Assignment.objects.filter(project__in=cards, state=AssignmentState.OPEN).values("project")
     for claimed in claims.annotate(n=Count("pk"), ending=Count("warned_at")).order_by():
         cards[claimed["project"]].left += claimed["n"]

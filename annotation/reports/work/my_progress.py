@@ -6,20 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.core.cache import cache
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, RecheckKind, SecondReader
-from annotation.models import Assignment, Exposure, Project, Subset, Trajectory, User
+from annotation.models import Assignment, Exposure, Project, Subset, User
 from annotation.models.data import with_trajectories
 from annotation.policies.rechecks import not_closed
 
+from . import trajectory_counts
+
 NEWS = timedelta(days=14)
-MANY = 10_000
-"""More trajectories than this are not counted at each request."""
-REMEMBERED = 60
-"""So many seconds the number of many trajectories is remembered."""
 
 
 @dataclass
@@ -69,23 +66,9 @@ def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
     ended = own.filter(state=AssignmentState.EXPIRED, returned_at__gt=timezone.now() - NEWS)
     for project, n in ended.values_list("project").annotate(n=counted):
         work_in[project].ended = n
-    for project, total in _totals(work_in).items():
+    for project, total in trajectory_counts.totals(work_in).items():
         work_in[project].total = max(total, work_in[project].done)
     return work_in
-
-
-def _totals(projects: Iterable[int]) -> dict[int, int]:
-    """The number of live trajectories of each of these projects. At most one query: a large number, which
-    takes a while to count, is remembered for `REMEMBERED` seconds."""
-    names = {project: f"live-trajectories:{project}" for project in projects}
-    known = cache.get_many(names.values())
-    totals = {project: known[name] for project, name in names.items() if name in known}
-    rows = Trajectory.objects.filter(project__in=set(names) - set(totals), live=True).order_by()
-    for project, total in rows.values_list("project").annotate(n=Count("pk")):
-        totals[project] = total
-        if total > MANY:
-            cache.set(names[project], total, REMEMBERED)
-    return totals
 
 
 def neighbours(assignment: Assignment) -> Neighbours:

@@ -20,6 +20,7 @@ from annotation.policies import Actor, being_labelled, require, shown_state
 
 from ..judging.judges_first import JudgesFirstSummary, summary
 from ..judging.second_person import SecondReading, second_reading
+from . import trajectory_counts
 
 UNTOUCHED = "untouched"
 """A trajectory that is still to be labelled and that nobody has claimed: all its slots are free."""
@@ -76,18 +77,20 @@ class ProjectProgress:
     judges_first: JudgesFirstSummary | None = None
 
 
-def progress(*, actor: Actor, project: Project) -> ProjectProgress:
-    """The progress of a project, for its admins. Three queries and those of the permission, five more where
-    judges are the second reader, and six where they are asked first."""
+def progress(*, actor: Actor, project: Project, now: bool = True) -> ProjectProgress:
+    """The progress of a project, for its admins; not of `now`, it may be some seconds old where there is much
+    (`trajectory_counts`). At most three queries and those of the permission, five more where judges are the
+    second reader, and six where they are asked first."""
     require(actor, "progress.view", project)
     named = {
         pk: SubsetProgress(name)
         for pk, name in Subset.objects.filter(project=project).values_list("pk", "name")
     }
     everything = SubsetProgress("")
-    for subset, where, trajectories, steps in _states(actor, project):
-        for counts in (named[subset], everything):
-            counts.by_state[where] += trajectories
+    for subset, where, trajectories, steps in _states(actor, project, now):
+        # what was counted a while ago may be of a subset that is gone, and lack what somebody holds by now
+        for counts in (named[subset], everything) if subset in named else ():
+            counts.by_state[where] = max(0, counts.by_state[where] + trajectories)
             counts.steps += steps
     return ProjectProgress(
         subsets=sorted((counts for counts in named.values() if counts.total), key=lambda counts: counts.name),
@@ -97,16 +100,13 @@ def progress(*, actor: Actor, project: Project) -> ProjectProgress:
     )
 
 
-def _states(actor: Actor, project: Project) -> Iterable[tuple[int, str, int, int]]:
+def _states(actor: Actor, project: Project, now: bool) -> Iterable[tuple[int, str, int, int]]:
     """(subset pk, state, trajectories, steps), where a state may occur several times and trajectories may be
     negative: all are counted by an index as if nobody held any, and those that somebody holds, or whom judges
     have decided to give to a second person, are taken from there to where they belong."""
-    counted = Trajectory.objects.filter(project=project, live=True).order_by()
-    numbers = {"n": Count("pk"), "all_steps": Sum("step_count")}
-    for subset, state, free, n, steps in counted.values_list("subset", "state", "free_slots").annotate(
-        **numbers
-    ):
-        yield subset, _left_alone(project, state, free), n, steps
+    for alike in trajectory_counts.by_state([project.pk], now=now).get(project.pk, ()):
+        there = _left_alone(project, alike.state, alike.free_slots)
+        yield alike.subset, there, alike.trajectories, alike.steps
     held = Assignment.objects.filter(trajectory=OuterRef("pk"), state=AssignmentState.OPEN)
     where = Case(
         When(pk__in=being_labelled(actor), then=Value(TrajectoryState.LABELLING.value)),
@@ -122,7 +122,8 @@ def _states(actor: Actor, project: Project) -> Iterable[tuple[int, str, int, int
     # by their keys alone: that they are of the project would have all of it looked through
     few = Trajectory.objects.filter(others, live=True).order_by()
     rows = few.annotate(where=where).values_list("subset", "state", "free_slots", "where")
-    for subset, state, free, there, n, steps in rows.annotate(**numbers):
+    numbers = rows.annotate(n=Count("pk"), all_steps=Sum("step_count"))
+    for subset, state, free, there, n, steps in numbers:
         yield subset, _left_alone(project, state, free), -n, -steps
         yield subset, there, n, steps
 

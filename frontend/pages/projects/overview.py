@@ -106,7 +106,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         context["disputes"] = disputes.waiting_to_decide(user, [project.pk]).count()
     if Role.ADMIN in opened.roles:
         context["first_steps"] = _first_steps(opened)
-        figures = progress.progress(actor=user, project=project)
+        figures = progress.progress(actor=user, project=project, now=False)
         context["progress"] = figures
         if figures.all.total:
             context |= _tiles(opened)
