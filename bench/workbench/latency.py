@@ -40,7 +40,7 @@ SCRIPT = (
 
 PROBE = """
 (() => {
-  const found = {keys: [], touched: [], later: [], ready: null};
+  const found = {keys: [], touched: [], later: [], changes: 0, ready: null};
   let started = 0;
   let handling = false;
   window.benchFound = found;
@@ -69,6 +69,7 @@ PROBE = """
       found.ready = performance.now();
     }
     if (found.ready === null) return;
+    found.changes += records.length;
     // called between two listeners: what a handler did comes before the listener at the window
     const steps = handling ? found.touched : found.later;
     for (const record of records) {
@@ -81,6 +82,14 @@ PROBE = """
 })();
 """
 
+# A page that has begun to work at something when it is idle goes on when it is idle again.
+SETTLED = """async () => {
+  for (let quiet = 0, seen = -1; quiet < 4; ) {
+    await new Promise((done) => requestIdleCallback(done, {timeout: 1000}));
+    quiet = benchFound.changes === seen ? quiet + 1 : 0;
+    seen = benchFound.changes;
+  }
+}"""
 PRESSED = "({last: benchFound.keys.at(-1), touched: benchFound.touched, later: benchFound.later})"
 
 
@@ -249,6 +258,7 @@ def _press_all(person: Workbench, found: Found) -> None:
     focus, and those whose proposal changes; besides, a step may be completed once, when it comes near."""
     met: set[str] = set()
     for key in SCRIPT:
+        person.page.evaluate(SETTLED)  # else the next key would be blamed for what this one left for later
         before = person.look()
         person.press(key)
         person.pause(30)
