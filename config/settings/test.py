@@ -20,7 +20,7 @@ os.environ["TRISTEP_SECRET_KEY"] = "a key for tests alone, which no server ever 
 
 from config import env as reading  # noqa: E402
 from config.settings.base import *  # noqa: E402, F403
-from config.settings.base import BASE_DIR, DATABASES, REST_FRAMEWORK  # noqa: E402
+from config.settings.base import BASE_DIR, DATABASES, REST_FRAMEWORK, STATICFILES_FINDERS  # noqa: E402
 
 POSTGRES_MISSING = ""
 if os.environ.get("TRISTEP_TEST_DB", "sqlite") == "postgres":
@@ -41,8 +41,9 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Manifest storage answers 404 for hashed files under pytest-django's live server.
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "staticfiles": {"BACKEND": "tests.joined_files.JoinedStorage"},
 }
+STATICFILES_FINDERS = ["tests.joined_files.JoinedFinder", *STATICFILES_FINDERS]
 WHITENOISE_AUTOREFRESH = True
 WHITENOISE_USE_FINDERS = True
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

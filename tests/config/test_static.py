@@ -8,6 +8,8 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+from django.contrib.staticfiles import finders
+
 from frontend import scripts
 from frontend.stylesheets import COMPONENTS, STYLESHEETS
 
@@ -70,6 +72,13 @@ def test_static_scripts_without_comments_are_the_same_programs() -> None:
 
 def test_static_joined_scripts_are_programs() -> None:
     assert all(programs([text for _name, text in scripts.joined_files()]))
+
+
+def test_static_files_of_browser_tests_are_what_is_collected(collected: Path) -> None:
+    for name in ("frontend/js/case/main.js", "frontend/css/workbench.css"):
+        hashed = next((collected / name).parent.glob(f"{Path(name).stem}.????????????{Path(name).suffix}"))
+        served = Path(str(finders.find(name))).read_text(encoding="utf-8")
+        assert re.sub(r"\.[0-9a-f]{12}\.js", ".js", hashed.read_text(encoding="utf-8")) == served
 
 
 def test_static_styles_without_comments_keep_every_rule() -> None:

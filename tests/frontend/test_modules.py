@@ -58,10 +58,10 @@ def test_page_names_in_advance_what_its_script_imports_where_modules_are_apart(
             r'<script type="module" src="/static/frontend/js/([\w/]+)\.js"></script>', text
         )
 
+    assert page() == ([], ["pages/runs"])
+    monkeypatch.setattr(storage.staticfiles_storage, "joins_modules", False)
     hints, run = page()
     assert (*hints, *run) == scripts.in_order("pages/runs") and "lib/dom" in hints
-    monkeypatch.setattr(storage.staticfiles_storage, "joins_modules", True, raising=False)
-    assert page() == ([], ["pages/runs"])
 
 
 def test_entry_modules_are_those_that_templates_name_and_need_every_module() -> None:
