@@ -32,6 +32,7 @@ from annotation.core.agreement.pair_sums import PairSums, intervals
 from annotation.core.agreement.transition import NO_UNIT, STRATA, strata
 from annotation.core.figures.confusion import confusion, confusion_by, error_tables
 from annotation.core.figures.first_errors import FirstErrors, Offsets, first_positions
+from annotation.core.figures.intervals import ends
 from annotation.core.figures.kappa import Weights, ac1_values, agreement_values, kappa_values
 from annotation.services.consensus import SubmittedLabels
 
@@ -357,6 +358,13 @@ def test_interval_of_a_figure_at_the_end_of_its_range_stays_in_it() -> None:
     ]
     kappa = figures_of(np.array(rows))["kappa"]
     assert (kappa.value, kappa.interval.low) == (-1, -1) and -1 < kappa.interval.high < 0
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_interval_of_a_share_of_all_or_none_is_the_share_however_rounding_spreads_it(value: float) -> None:
+    influence = np.array([[1e-17, -1e-17, 1e-17]])
+    low, high = ends(np.array([value]), influence, np.zeros(3, dtype=np.int64), share=True)
+    assert (low, high) == (value, value)
 
 
 def test_interval_is_the_jackknife_of_its_definition() -> None:

@@ -11,10 +11,12 @@ from tests import people
 from tests.people import Cast
 
 
+@pytest.mark.parametrize("far", [1_000, 0], ids=["by-rows", "by-keys"])
 def test_a_list_counts_up_to_its_bound_and_has_every_page(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, far: int
 ) -> None:
     people.import_records(cast.project, 8)
+    monkeypatch.setattr(bounded_paginator, "FAR", far)
     rows = Trajectory.objects.order_by("pk")
     exact = Paginator(rows, 3)
     monkeypatch.setattr(bounded_paginator, "COUNTED", 8)

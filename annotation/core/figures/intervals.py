@@ -164,8 +164,12 @@ def ends(
     special = scipy.special
     half = special.stdtrit(freedom(influence, stratum), UPPER) * np.sqrt((influence**2).sum(axis=-1))
     if share:
-        centre, half = special.logit(value), half / (value * (1 - value))
-        return special.expit(centre - half), special.expit(centre + half)
+        # of equal values rounding may leave a spread
+        endless = (value <= 0) | (value >= 1)
+        inside = np.where(endless, 0.5, value)
+        centre, wide = special.logit(inside), half / (inside * (1 - inside))
+        low, high = (np.where(endless, value, special.expit(centre + sign * wide)) for sign in (-1, 1))
+        return low, high
     endless = np.abs(value) >= 1  # where Fisher's z has no end
     inside = np.where(endless, 0.0, value)
     centre, wide = np.arctanh(inside), half / (1 - inside**2)

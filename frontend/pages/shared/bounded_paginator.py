@@ -19,6 +19,8 @@ COUNTED: Final = 10_000
 """So many rows are counted; of more a page says that there are more, and where it stands among them."""
 FARTHEST: Final = 1_000_000
 """No page beyond this one is looked for."""
+FAR: Final = 1_000
+"""Behind so many rows a page is found by its keys: what is before it need not be fetched."""
 
 
 class BoundedPage(AnyPage):
@@ -87,7 +89,13 @@ class BoundedPaginator(AnyPaginator):
             return super().page(self.validate_number(number))
         wanted = self.validate_number(number)
         begins = (wanted - 1) * self.per_page
-        rows = list(self.object_list[begins : begins + self.per_page + 1])
+        ends = begins + self.per_page + 1
+        found: Any = self.object_list
+        if begins >= FAR:
+            keys = list(found.values_list("pk", flat=True)[begins:ends])
+            rows = list(found.filter(pk__in=keys))
+        else:
+            rows = list(found[begins:ends])
         if not rows:
             raise EmptyPage("no rows are there")
         return BoundedPage(rows[: self.per_page], wanted, self, more=len(rows) > self.per_page)
