@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,8 @@ from django.contrib.staticfiles.storage import StaticFilesStorage
 from frontend import scripts, stylesheets
 
 _FOLDER: Final = tempfile.TemporaryDirectory(prefix="tristep-joined-")
+# a browser asks for several files at once: no thread may be given one that another is still writing
+_WRITING: Final = threading.Lock()
 
 
 @cache
@@ -47,7 +50,8 @@ class JoinedFinder(BaseFinder):
 
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
         """The path of the file for `path`, or nothing."""
-        file = written().get(path)
+        with _WRITING:
+            file = written().get(path)
         return ([file] if file else []) if find_all or not file else file
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[Any]:
