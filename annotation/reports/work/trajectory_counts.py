@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from django.core.cache import cache
 from django.db.models import Count, Sum
@@ -46,23 +46,22 @@ def totals(projects: Iterable[int]) -> dict[int, int]:
 def by_state(projects: Iterable[int], *, now: bool) -> dict[int, list[Alike]]:
     """By project. `now`: as they are, however many. At most one query."""
 
-    def count(asked: Collection[int]) -> dict[int, list[Alike]]:
+    def count(asked: Collection[int]) -> dict[int, list[list[Any]]]:
         rows = Trajectory.objects.filter(project__in=asked, live=True).order_by()
         kinds = rows.values_list("project", "subset", "state", "free_slots")
-        found: dict[int, list[Alike]] = {}
+        found: dict[int, list[list[Any]]] = {}
         for project, *alike in kinds.annotate(n=Count("pk"), all_steps=Sum("step_count")):
-            found.setdefault(project, []).append(Alike(*alike))
+            found.setdefault(project, []).append(alike)
         return found
 
-    if now:
-        return count(set(projects))
-    return _remembered(
-        "trajectories-by-state",
-        set(projects),
-        STATES_REMEMBERED,
-        count,
-        lambda kinds: sum(alike.trajectories for alike in kinds),
+    def size(kinds: list[list[Any]]) -> int:
+        return sum(Alike(*alike).trajectories for alike in kinds)
+
+    asked = set(projects)
+    found = (
+        count(asked) if now else _remembered("trajectories-by-state", asked, STATES_REMEMBERED, count, size)
     )
+    return {project: [Alike(*alike) for alike in kinds] for project, kinds in found.items()}
 
 
 def _remembered(
@@ -72,6 +71,7 @@ def _remembered(
     count: Callable[[Collection[int]], Mapping[int, C]],
     size: Callable[[C], int],
 ) -> dict[int, C]:
+    """What is counted must be the same after a way through JSON: in Redis it is kept so."""
     names = {project: f"{name}:{project}" for project in projects}
     known = cache.get_many(names.values())
     found = {project: known[key] for project, key in names.items() if key in known}
