@@ -6,9 +6,9 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 # 0: no demo project in an empty database; only: a public demo
 DEMO ?= 1
-# Processes for the tests on SQLite, beside one on PostgreSQL: enough for two cores, and each more costs half a minute of
-# processor time by itself (docs/decisions/0019).
-JOBS ?= 3
+# Processes for the tests on SQLite, beside one on PostgreSQL: with four of them two cores stand idle for a twentieth of
+# the time, with three for a seventh, since tests in browsers wait (docs/decisions/0019).
+JOBS ?= 4
 
 VENV := .venv
 BIN := $(VENV)/bin
