@@ -187,7 +187,7 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     drawn = gold.drawn(membership, project, getattr(membership, "last", None))
     # whatever comes of it, so that a recheck takes no less time
     queue = _queue(membership, project)
-    ranked, first = _evenly(queue, membership.claim_cursor)
+    ranked, first, last = _evenly(queue, membership.claim_cursor)
     if recheck is not None and drawn is None and not membership.recheck_gap:
         return _assign_recheck(actor, project, recheck, claim_key)
     try:
@@ -195,7 +195,9 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
         # of what is assigned to them, the first one that nobody else holds just now
         chosen = _first(queue.claimable(0, assigned=True)) if assigned else None
         if chosen is None and wait_for is None and ranked:
-            chosen, passed = _first(_in_order(queue.claimable(0, assigned=False), ranked)), first
+            # between their places, or SQLite reads the whole queue
+            among = queue.claimable(first, assigned=False).filter(position__lte=last)
+            chosen, passed = _first(_in_order(among, ranked)), first
         if chosen is None:
             chosen = _choose(queue, membership.claim_cursor, wait_for, assigned=assigned)
             passed = chosen.position
@@ -357,13 +359,14 @@ def _begin(
     return made
 
 
-def _evenly(queue: _Queue, cursor: int) -> tuple[dict[int, int], int]:
+def _evenly(queue: _Queue, cursor: int) -> tuple[dict[int, int], int, int]:
     """Of the next trajectories in the queue those by which people meet most evenly, the best first, each with
-    its free slots, and the position before which nothing is left. None when these are all the person's own:
-    it looks at no more than NEXT rows. Three queries; with quotas two more."""
+    its free slots; the position before which nothing is left, and the one behind which none of them is. None
+    when these are all the person's own: it looks at no more than NEXT rows. Three queries; with quotas two
+    more."""
     user, project = queue.user, queue.project
     if project.annotators_per_trajectory == 1:
-        return {}, 0
+        return {}, 0, 0
     rows = Trajectory.objects.filter(
         project=project, live=True, free_slots__gt=F("reserved"), position__gte=cursor
     )
@@ -371,8 +374,9 @@ def _evenly(queue: _Queue, cursor: int) -> tuple[dict[int, int], int]:
     claimable = queue.claimable(cursor, assigned=False)
     found = list(claimable.filter(pk__in=following).values_list("pk", "position", "free_slots"))
     if not found:
-        return {}, 0
-    first = min(at for _pk, at, _free in found)
+        return {}, 0, 0
+    places = {pk: at for pk, at, _free in found}
+    first = min(places.values())
     # subsets keep their turn
     turn = first // sampling.PLACES
     waiting = {pk: free for pk, at, free in found if at // sampling.PLACES == turn}
@@ -385,11 +389,13 @@ def _evenly(queue: _Queue, cursor: int) -> tuple[dict[int, int], int]:
         unbegun = claimable.filter(
             free_slots=project.annotators_per_trajectory, position__lt=(turn + 1) * sampling.PLACES
         )
-        waiting |= dict(unbegun.values_list("pk", "free_slots")[:TRIED])
+        for pk, at, free in unbegun.values_list("pk", "position", "free_slots")[:TRIED]:
+            places[pk], waiting[pk] = at, free
     held = meetings.holders(waiting)
     met = meetings.met(project.pk, user.pk)
     order = by_preference([(pk, held.get(pk, ())) for pk in waiting], met, share=share)
-    return {pk: waiting[pk] for pk in order[:TRIED]}, first
+    ranked = order[:TRIED]
+    return {pk: waiting[pk] for pk in ranked}, first, max(places[pk] for pk in ranked)
 
 
 def _in_order(rows: QuerySet[Trajectory], ranked: Mapping[int, int]) -> QuerySet[Trajectory]:
