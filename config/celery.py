@@ -42,9 +42,9 @@ def _keep_what_is_loaded(**_: object) -> None:
 @worker_init.connect
 def _can_use_the_bucket(**_: object) -> None:
     """Begin only with a bucket that can be used."""
-    from config import files_check
+    from config.bucket import check as bucket_check
 
-    if sentence := files_check.problem():
+    if sentence := bucket_check.problem():
         raise SystemExit(sentence)
 
 

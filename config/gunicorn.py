@@ -55,9 +55,9 @@ limit_request_fields = 64
 
 def on_starting(server: Any) -> None:
     """Once, before the processes are forked: begin only with a bucket that can be used."""
-    from config import files_check
+    from config.bucket import check as bucket_check
 
-    if sentence := files_check.problem():
+    if sentence := bucket_check.problem():
         raise SystemExit(sentence)
 
 

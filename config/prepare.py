@@ -18,7 +18,7 @@ import django
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from config import files_check
+from config.bucket import check as bucket_check
 from config.env import BadEnvironment
 
 
@@ -35,7 +35,7 @@ def prepare(*, known_passwords: bool, demo: bool = True, fit: bool = False) -> l
     from annotation.models import Project, Release
     from annotation.services import evaluate
 
-    if sentence := files_check.problem():
+    if sentence := bucket_check.problem():
         raise CommandError(sentence)
     say("Bringing the database up to date")
     call_command("check", tags=["database"], databases=["default"], stdout=io.StringIO())

@@ -24,7 +24,7 @@ from tests.servers import ROOT, ServerMissing, running, wait_for
 # what a worker loads besides, once it has begun
 LOADED = (
     *("celery.apps.worker", "celery.bin.celery", "celery.concurrency.thread", "celery.worker.consumer"),
-    *("celery.worker.strategy", "kombu.transport.redis", "config.files"),
+    *("celery.worker.strategy", "kombu.transport.redis", "config.bucket.storage"),
 )
 
 

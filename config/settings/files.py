@@ -42,4 +42,4 @@ def read(env: Env) -> dict[str, Any]:
     }
     if key:
         options |= {"access_key": key_id, "secret_key": secret}
-    return {"BACKEND": "config.files.Bucket", "OPTIONS": options}
+    return {"BACKEND": "config.bucket.storage.Bucket", "OPTIONS": options}

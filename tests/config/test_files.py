@@ -18,7 +18,7 @@ from annotation.models import ImportFile
 from annotation.services import ingest
 from annotation.services.ingest import files
 from annotation.services.ingest.reaper import FORGOTTEN
-from config import files_check
+from config.bucket import check as bucket_check
 from config.env import BadEnvironment, Env
 from config.settings import files as files_settings
 from tests import people
@@ -84,7 +84,7 @@ def test_upload_that_breaks_off_leaves_nothing_in_the_bucket(bucket: Any, cast: 
 
 
 def test_memory_does_not_grow_with_the_file(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config.files.PART_BYTES", 1024**2)
+    monkeypatch.setattr("config.bucket.storage.PART_BYTES", 1024**2)
     block, size = bytes(256 * 1024), 24 * 1024**2
     files.save("first.import", [b"what the library loads for its first call"])
     tracemalloc.start()
@@ -113,15 +113,15 @@ def test_store_that_is_away_is_said_in_a_sentence_and_ends_no_import(
     source.refresh_from_db()
     assert source.state == ImportState.RUNNING, "the reaper queues it again"
     ingest.reap()
-    assert files_check.problem() is None, "people label meanwhile"
+    assert bucket_check.problem() is None, "people label meanwhile"
     assert f"{NOBODY} does not answer" in caplog.text and "s3cret" not in caplog.text + answer.text
 
 
 def test_bucket_that_is_refused_ends_the_start(settings: Any, files_in_bucket: dict[str, str]) -> None:
     use(settings, files_in_bucket)
-    assert files_check.problem() is None
+    assert bucket_check.problem() is None
     use(settings, files_in_bucket | {"TRISTEP_FILES_BUCKET": "there-is-none"})
-    said = files_check.problem()
+    said = bucket_check.problem()
     assert said is not None and "refuses the bucket there-is-none (NoSuchBucket)" in said
     assert "a-secret" not in said
 

@@ -94,5 +94,5 @@ def test_check_finds_keys_in_files_of_one_machine(settings: Any, tmp_path: Path)
     tmp_path.chmod(0o700)
     (tmp_path / "secret.key").touch(0o600)
     assert found(settings, {}) == []
-    settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": "config.files.Bucket"}}
+    settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": "config.bucket.storage.Bucket"}}
     assert found(settings, {}) == ["W020"]

@@ -37,11 +37,11 @@ from annotation.policies.qualifying import closed_subsets
 from annotation.policies.rechecks import askable
 
 from .. import arms, claim_expiry, rechecks, training
-from ..prepared import Prepared
 from ..shares import limits, meetings
 from ..shares.limits import Quotas
 from ..training import gold
 from ..transitions import advance
+from .prepared import Prepared
 from .slots import guideline_in_force, take_slot
 
 CLAIM_TRIES = 50

@@ -17,11 +17,11 @@ def problem() -> str | None:
     meanwhile, and only uploads wait.
     """
     stored: dict[str, object] = settings.STORAGES["default"]
-    if stored["BACKEND"] != "config.files.Bucket":
+    if stored["BACKEND"] != "config.bucket.storage.Bucket":
         return None
     from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError
 
-    from config.files import Bucket, answer
+    from config.bucket.storage import Bucket, answer
 
     # of its own: processes that are forked afterwards must not share its connections
     bucket = storages.create_storage(stored)

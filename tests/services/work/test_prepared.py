@@ -8,7 +8,7 @@ import pytest
 from django.db.models import QuerySet
 
 from annotation.models import Assignment, Membership
-from annotation.services.prepared import Prepared
+from annotation.services.assign.prepared import Prepared
 from tests.people import Cast, claim, import_records
 
 pytestmark = pytest.mark.postgres
