@@ -108,7 +108,9 @@ def main() -> int:
                     (options.only,) if options.only else [name for name in TOPICS if name not in ASKED_FOR]
                 ):
                     if kind == "sqlite" or name not in ON_SQLITE:
+                        began = time.monotonic()
                         TOPICS[name](databases, folder, options.quick, report, say)
+                        report.took(f"{kind}: {name}", time.monotonic() - began)
                         databases.clear()
             finally:
                 databases.close()
@@ -120,6 +122,7 @@ def main() -> int:
         return 130
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    report.durations()
     all_hold = report.verdicts()
     print(f"Figures: {report.path}")
     # small sizes and few turns say nothing about speed

@@ -43,6 +43,7 @@ class Report:
 
     path: Path
     limits: list[Limit] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
 
     def line(self, topic: str, **values: Any) -> None:
         """One JSON line."""
@@ -55,6 +56,16 @@ class Report:
         self.line("limit", what=limit.what, found=limit.found, limit=limit.limit, holds=limit.holds)
         what, found, bound, _ratio, verdict = limit.cells()
         print(f"  {what}: {found} ({bound}), {verdict}", flush=True)
+
+    def took(self, topic: str, seconds: float) -> None:
+        """Note how long a topic took."""
+        self.seconds[topic] = seconds
+        self.line("took", what=topic, seconds=seconds)
+
+    def durations(self) -> None:
+        """Print how long each topic took, and all of them."""
+        took = [*self.seconds.items(), ("all", sum(self.seconds.values()))]
+        table("Durations (s)", ("", ""), [(topic, number(seconds)) for topic, seconds in took])
 
     def verdicts(self) -> bool:
         """Print every promise with its ratio and verdict; whether all hold."""
