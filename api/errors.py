@@ -65,8 +65,9 @@ def _of_ours(error: errors.TristepError) -> dict[str, Any]:
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's hook: an answer for every expected failure, None (a 500) for anything else."""
     if isinstance(exc, errors.TristepError):
-        wait = {"Retry-After": str(exc.seconds)} if isinstance(exc, errors.TooMany) else None
-        answer = Response(_of_ours(exc), status=status_of(exc), headers=wait)
+        answer = Response(_of_ours(exc), status=status_of(exc))
+        if isinstance(exc, (errors.TooMany, errors.Unavailable)):
+            answer["Retry-After"] = str(exc.seconds)
     elif isinstance(exc, exceptions.APIException):
         answer = _of_drf(exc)
     elif isinstance(exc, Http404):

@@ -37,7 +37,7 @@ WORDS = {
     "413": "Too large.",
     "415": "The body has a content type that is not understood here.",
     "429": "Too many requests; Retry-After says when to come back.",
-    "503": "Too many are saving at this moment, or the database is away; Retry-After says when to come back.",
+    "503": "The database or the store of files is busy or away; Retry-After says when to come back.",
 }
 WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 

@@ -98,9 +98,10 @@ class TooMany(TristepError):
 
 
 class Unavailable(TristepError):
-    """A server that this needs cannot be reached; the same may work later (503)."""
+    """A server that this needs cannot be reached; the same may work later (503), in so many `seconds`."""
 
     default_code = "unavailable"
+    seconds = 60
 
 
 class ImportRefused(Invalid):

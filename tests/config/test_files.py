@@ -106,7 +106,7 @@ def test_store_that_is_away_is_said_in_a_sentence_and_ends_no_import(
         b"{}",
         content_type="application/x-ndjson",
     )
-    assert answer.status_code == 503
+    assert (answer.status_code, answer["Retry-After"]) == (503, "60")
     assert answer.json()["error"]["code"] == "files_away"
     with pytest.raises(Unavailable, match="cannot be reached"):
         ingest.run_import(source_id=source.pk, resumable=True)

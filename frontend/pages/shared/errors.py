@@ -59,7 +59,7 @@ def problem(request: HttpRequest, error: errors.TristepError) -> HttpResponse:
     fields = error.fields if isinstance(error, errors.Invalid) else {}
     said = {name: translated(why) for name, why in fields.items()}
     answer = page(request, status_of(error), translated(error.message), fields=said)
-    if isinstance(error, errors.TooMany):
+    if isinstance(error, (errors.TooMany, errors.Unavailable)):
         answer["Retry-After"] = str(error.seconds)
     return answer
 
