@@ -8,7 +8,8 @@ statement that ends in `.update(…)` or `.delete()` only writes.
 It returns before the page shows anything, too. So between an act on a page and what Playwright reads of one
 without waiting stands a wait: `expect(…)`, `eventually(…)`, `page.wait_for_…`, or opening a page.
 
-And it is caught only some time after `page.route(…)`; `intercept` waits for that.
+And it is caught only some time after `page.route(…)`, and offline only some time after `set_offline(True)`;
+`intercept` and `cut_off` wait for that.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ PAGE_READS: Final = re.compile(
 )
 # said of a page without arguments; strings and lists count with one
 BARE_READS: Final = frozenset({"all", "content", "count", "title"})
+WAITING: Final = ("intercept", "cut_off")
+"""Helpers in tests/browser/workbench.py."""
 
 
 def reads(source: str) -> Iterator[tuple[int, str]]:
@@ -172,20 +175,22 @@ def early_reads(source: str, helpers: Iterable[str] = ()) -> Iterator[tuple[int,
         yield from _Order(known, frozenset({name}), False).follow(function).found
 
 
-def routes(source: str) -> Iterator[int]:
-    """Line of each `.route(…)` that nothing waits for: all but those of `intercept`."""
+def too_soon(source: str) -> Iterator[tuple[int, str]]:
+    """Line of each `.route(…)` and `.set_offline(True)` outside of the helper that waits for it; its name."""
     tree = ast.parse(source)
-    sure = {
-        inner for node in tree.body if getattr(node, "name", "") == "intercept" for inner in ast.walk(node)
-    }
+    sure = {inner for node in tree.body if getattr(node, "name", "") in WAITING for inner in ast.walk(node)}
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr="route")) if node not in sure:
-                yield node.lineno
+                yield node.lineno, "intercept"
+            case ast.Call(func=ast.Attribute(attr="set_offline"), args=[ast.Constant(value=True)]) if (
+                node not in sure
+            ):
+                yield node.lineno, "cut_off"
 
 
 def main() -> int:
-    """Print each read that does not wait, and each route; 1 when there is one."""
+    """Print each read that does not wait, and what a request may overtake; 1 when there is one."""
     modules = {path for path in TESTS.rglob("*.py") if "mark.browser" in path.read_text()} - {Path(__file__)}
     folder = {*(TESTS / "browser").glob("*.py")}
     helpers = [path.read_text() for path in sorted(folder - modules)]
@@ -200,7 +205,7 @@ def main() -> int:
             f"{place}:{line}: {name} comes right after an act; expect what it does first"
             for line, name in early_reads(source, helpers)
         ]
-        found += [f"{place}:{line}: call intercept, which waits for the route" for line in routes(source)]
+        found += [f"{place}:{line}: call {name}, which waits for it" for line, name in too_soon(source)]
     if found:
         print("Browser tests wait for what they read (CONTRIBUTING.md, Tests):", *found, sep="\n")
     return bool(found)

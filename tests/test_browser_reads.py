@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser_reads import early_reads, reads, routes
+from tests.browser_reads import early_reads, reads, too_soon
 
 IMPORTS = """
 from annotation.models import Label
@@ -84,6 +84,9 @@ def test_read_of_a_page_right_after_an_act_is_found(acts: str, found: str) -> No
     assert [name for _, name in early_reads(source, [HELPERS])] == ([found] if found else [])
 
 
-def test_route_that_nothing_waits_for_is_found() -> None:
-    source = "def intercept(page):\n    page.route('*', f)\n\ndef test_act(page):\n    page.route('*', f)"
-    assert list(routes(source)) == [5]
+@pytest.mark.parametrize(
+    ("act", "helper"), [("page.route('*', f)", "intercept"), ("page.context.set_offline(True)", "cut_off")]
+)
+def test_act_that_a_request_may_overtake_is_found(act: str, helper: str) -> None:
+    source = f"def {helper}(page):\n    {act}\n\ndef test_act(page):\n    {act}\n    page.set_offline(False)"
+    assert list(too_soon(source)) == [(5, helper)]

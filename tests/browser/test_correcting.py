@@ -12,6 +12,7 @@ from annotation.models import Correction, ImportFile, Project, Release
 from annotation.services import correct, derive
 from tests.browser.axe import violations
 from tests.browser.stored import eventually
+from tests.browser.workbench import cut_off
 from tests.chromium import fits_the_window
 from tests.people import Cast
 
@@ -45,10 +46,9 @@ def test_correction_survives_a_lost_connection_and_becomes_a_pair(
     expect(arguments).to_have_value('{"query": "trains to Bern", "day": "Monday"}')
     arguments.fill('{"query": "trains to Bern"}')
     expect(mine.get_by_text("The calls fit their schemas.")).to_be_visible()
-    page.context.set_offline(True)
+    cut_off(page)
     arguments.press("Control+Enter")
-    # of the whole form: if it fails, it says what stood there
-    expect(page.locator("form[data-correction]")).to_contain_text("Not saved: no connection.")
+    expect(page.get_by_text("Not saved: no connection.")).to_be_visible()
     eventually(lambda: Correction.objects.get().version, 0)
     page.context.set_offline(False)
     expect(page.get_by_text("The correction is saved.")).to_be_visible()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.browser.workbench import until
+from tests.browser.workbench import cut_off, until
 from tests.chromium import Visitor
 
 pytestmark = pytest.mark.browser
@@ -47,7 +47,8 @@ def test_watch_finds_a_browser_as_nobody_left_it(visit: Callable[..., Visitor], 
     assert visitor.page.evaluate(kept) == [["tristep:propagation"], [], None, 1]
     visitor.context.add_cookies([{"name": "mine", "value": "1", "url": visitor.home}])
     visitor.page.evaluate("localStorage.mine = sessionStorage.mine = 1")
-    visitor.context.set_offline(True)
+    visitor.watch.allow("ERR_INTERNET_DISCONNECTED")
+    cut_off(visitor.page)
     visitor.context.new_page()
 
 

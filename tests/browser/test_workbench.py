@@ -29,6 +29,7 @@ from tests.browser.workbench import (
     choose,
     click,
     cut,
+    cut_off,
     intercept,
     looks_again,
     mark,
@@ -505,7 +506,7 @@ def test_reveal_works_by_thumb_and_without_a_connection(cast: Cast, visit: Calla
     page = open_as_ann(visit, cast, mine, expected="ERR_INTERNET_DISCONNECTED", **PHONE)
     mark(page, 2, "+1")
     expect(page.locator("#m2")).to_have_attribute("data-value", "plus")
-    page.context.set_offline(True)
+    cut_off(page)
     page.locator("#m2").get_by_role("button", name="Suggestions").tap()
     expect(page.locator("#m2 [data-role='refused']")).to_contain_text("need a connection")
     press_unsaved(page, "j", "0")

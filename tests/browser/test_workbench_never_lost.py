@@ -17,6 +17,7 @@ from tests.browser.visitors import session_of
 from tests.browser.workbench import (
     NO_ANSWER,
     cut,
+    cut_off,
     intercept,
     looks_again,
     press,
@@ -113,7 +114,7 @@ def test_save_outlives_reloading_before_anything_was_saved(bench: Callable) -> N
         dialog.accept()
 
     page.on("dialog", leave)
-    page.context.set_offline(True)
+    cut_off(page)
     press_unsaved(page, "1", "-", "1", "Shift+Minus")
     status(page, "offline")
     address = page.url
@@ -212,7 +213,7 @@ def test_save_outlives_a_minute_offline(bench: Callable) -> None:
     press(page, "1")
     tries: list[str] = []
     page.on("requestfailed", lambda request: tries.append(request.url))
-    page.context.set_offline(True)
+    cut_off(page)
     press_unsaved(page, "-", "1")
     status(page, "offline")
     told(page, "No connection")

@@ -198,6 +198,14 @@ def intercept(page: Page, pattern: str, handler: Callable[[Route], object], **op
         page.evaluate("fetch('/healthz').then((answer) => answer.text())")
 
 
+def cut_off(page: Page) -> None:
+    """Take the page's connection away, until `set_offline(False)`. As with `intercept`, what is sent right
+    after Chromium says so may go through; so this waits until a request did not."""
+    page.context.set_offline(True)
+    while page.evaluate("fetch('/healthz').then(() => true, () => false)"):
+        pass
+
+
 def cut(route: Route) -> None:
     """No answer comes."""
     route.abort()
