@@ -30,7 +30,7 @@ help:
 	@echo "make test-connections                   connections with a real MLflow, Phoenix and moto, which it installs"
 	@echo "make check-kubernetes                   the manifests of deploy/kubernetes, by a linter that it installs"
 	@echo "make coverage                           which lines of the product the tests on SQLite run"
-	@echo "make check                              formatting, types, the walls of the house, settings, schema"
+	@echo "make check                              formatting, types, the walls of the house, settings"
 	@echo "make bench                              speed and memory on SQLite and PostgreSQL"
 	@echo "make bench-connections                  pulls from a real MLflow and Phoenix, which it installs"
 	@echo "make bench-peers                        beside Label Studio and Potato, which it installs"

@@ -42,6 +42,7 @@ pytest_plugins = [
     *("tests.fixtures.judges", "tests.fixtures.uploads", "tests.fixtures.agreement", "tests.fixtures.queue"),
     *("tests.fixtures.resolved_tasks", "tests.fixtures.derivations", "tests.fixtures.distractors"),
     *("tests.fixtures.questions", "tests.fixtures.buckets", "tests.fixtures.in_process"),
+    "tests.fixtures.wheels",
 ]
 
 # A busy machine is not a finding: properties are about values, bench/ is about time.

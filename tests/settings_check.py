@@ -21,7 +21,6 @@ CHECKS: tuple[tuple[dict[str, str], tuple[str, ...]], ...] = (
             "check --fail-level WARNING",
             # what `check` has found need not be found again
             "makemigrations --check --dry-run --skip-checks",
-            f"spectacular --validate --fail-on-warn --skip-checks --file {os.devnull}",
         ),
     ),
     (PRODUCTION, ("check --deploy --fail-level WARNING",)),

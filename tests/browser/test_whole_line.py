@@ -1,26 +1,32 @@
-"""The whole line in the browser: an admin and two invited people, from an empty instance to a leaderboard."""
+"""The whole line in the browser, served by an installed wheel: an admin and two invited people, from an empty
+instance to a leaderboard."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
-import sys
+import signal
+import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.core.releases.record_format import PUBLISHED_KEYS
-from tests.browser.server import Server, Site
+from tests.browser.server import Server
 from tests.browser.visitors import join, sign_in
 from tests.browser.workbench import seen
 from tests.chromium import arrivals, fits_the_window
-from tests.databases import copy_migrated
+from tests.clients.conftest import token_of
 from tests.people import jsonl, make_record
+from tests.servers import ROOT, descendants, running
+from tristep import Client
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -53,22 +59,23 @@ def values(pressed: Pressed) -> list[int]:
     return [-1 if value == "E" else int(value) for value in pressed[0]]
 
 
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Site]:
-    """The product as `make run DEMO=0` starts it: one administrator, and nothing else. Its database is
-    migrated already, and its web server is one process: with two, the server that tests share shows that."""
-    data = tmp_path_factory.mktemp("empty") / "data"
-    data.mkdir()
-    copy_migrated(data / "db.sqlite3")
-    program = (sys.executable, "-m", "config.serve", "--no-demo")
-    server = Server(data, program=program, TRISTEP_WEB_PROCESSES="1")
-    yield server.ready()
-    server.stop()
+@pytest.fixture
+def empty(environment: Path, tmp_path: Path) -> Iterator[Server]:
+    """`tristep serve` of the wheel, in a folder that holds nothing: one administrator, and nothing else. Its
+    web server is one process: with two, the server that tests share shows that."""
+    data = tmp_path / "data"
+    program = (str(environment / "bin" / "tristep"), "serve", "--no-demo", "--data", str(data))
+    server = Server(data, program=program, cwd=tmp_path, TRISTEP_WEB_PROCESSES="1")
+    try:
+        yield server.ready()
+    finally:
+        server.stop()
 
 
 def test_whole_line_goes_from_an_empty_instance_to_a_leaderboard_without_a_refusal(
-    empty: Site, browser: Browser, tmp_path: Path
+    empty: Server, environment: Path, browser: Browser, tmp_path: Path
 ) -> None:
+    """Of what the wheel installs where there is no checkout; then it serves the demo as well."""
     # what a browser is refused (4xx, 5xx) its console complains of, and nobody allows it
     with arrivals(browser, empty.url) as arrive:
         admin, otis, vera = arrive(), arrive(), arrive()
@@ -90,6 +97,8 @@ def test_whole_line_goes_from_an_empty_instance_to_a_leaderboard_without_a_refus
         adjudicate(vera.page)
         check_release(page, tmp_path)
         check_leaderboard(page, tmp_path)
+    demo_is_loaded_and_served(empty, environment)
+    everything_stops(empty)
 
 
 def go(page: Page, place: str) -> None:
@@ -366,3 +375,53 @@ def download(page: Page, name: str, folder: Path) -> bytes:
         page.get_by_role("link", name=name, exact=True).click()
     waiting.value.save_as(folder / f"out-{name}")
     return (folder / f"out-{name}").read_bytes()
+
+
+# ── The wheel ─────────────────────────────
+def demo_is_loaded_and_served(installed: Server, environment: Path) -> None:
+    """By its command, after everything else."""
+
+    def tristep(*arguments: str, **more: str) -> str:
+        command = [str(environment / "bin" / "tristep"), *arguments]
+        known = installed.environment | more
+        return subprocess.run(command, env=known, cwd="/", check=True, capture_output=True, text=True).stdout
+
+    for private in ("secret.key", "db.sqlite3"):
+        assert (installed.data / private).stat().st_mode & 0o077 == 0
+    made = json.loads(tristep("manage", "demo", "--known-passwords", "--json"))["accounts"]
+    passwords = {account["username"]: account["password"] for account in made}
+    with httpx.Client(base_url=installed.url, headers={"Referer": installed.url}) as browser:
+        assert "/static/frontend/css/site." in browser.get("/sign-in/").text
+        form = {"username": "maya", "password": passwords["maya"]}
+        browser.post("/sign-in/", data={**form, "csrfmiddlewaretoken": browser.cookies["csrftoken"]})
+        assert "Maya" in browser.get("/p/demo/work/", headers={"Accept-Language": "zh-Hans"}).text
+
+    # a label is saved, and the worker reads a file
+    with Client(installed.url, token_of(installed.url, "lin", passwords["lin"])) as lin:
+        (draft,) = lin.projects["demo"].assignments.list(state="open")
+        detail = lin.assignments[draft].get()
+        step = detail["steps"][-1]
+        change = {
+            "target": "step",
+            "message_index": step["message_index"],
+            "version": step["version"],
+            "value": 1,
+            "source": "explicit",
+        }
+        lin.assignments[draft].save(op_id="from-the-wheel", changes=[change])
+        assert lin.assignments[draft].get()["steps"][-1]["value"] == 1
+    admin = tristep("manage", "create_token", "admin", "wheel", "--scope", "admin").split()[-1]
+    file = str(ROOT / "fixtures" / "golden" / "agentprocessbench.jsonl")
+    said = tristep("import", "demo", file, "--subset", "more", TRISTEP_URL=installed.url, TRISTEP_TOKEN=admin)
+    assert "new, 0 unchanged" in said and " in more" in said
+
+
+def everything_stops(installed: Server) -> None:
+    """As by Ctrl-C."""
+    below = descendants(installed.pid)
+    parts = ("gunicorn", "celery", "valkey")
+    assert [part for part in parts if not any(part in line for line in below.values())] == []
+    os.killpg(installed.pid, signal.SIGINT)
+    assert installed.process.wait(timeout=90) == 0
+    assert "your data are kept" in installed.words() and "Traceback" not in installed.words()
+    assert running(below) == []

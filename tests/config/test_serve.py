@@ -1,5 +1,5 @@
 """`make run`'s one process: it starts everything, says where, and leaves nothing behind. What Ctrl-C does is
-in `test_wheel.py`."""
+in `test_whole_line.py`."""
 
 from __future__ import annotations
 
