@@ -8,13 +8,15 @@ without the tags around it.
 
 Questions about what is right are asked of clean runs: successful by their outcome and without a −1; if asked
 of all successful ones. The records are read two or three times, and between these 26 bytes are kept of each
-step, and the wrong actions that become options.
+step, and the wrong actions that become options, compressed.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -135,7 +137,7 @@ class QuestionDerivation:
     # ── A choice among actions ────────────
     def _next_steps(self) -> Iterator[Decision]:
         at_history = self._actions()
-        messages, digests = self._done_at(at_history.values())
+        wrong_actions, digests = self._done_at(at_history.values())
         others = self._options.options - 1
         for record in self._records():
             if not self._asked_of(record):
@@ -149,9 +151,7 @@ class QuestionDerivation:
                     continue
                 known = at_history.get(history, _Actions())
                 wrong = [
-                    Option(
-                        messages[known.wrong[what]][0], -1, OptionOrigin.STEP, messages[known.wrong[what]][1]
-                    )
+                    _wrong_option(wrong_actions[known.wrong[what]])
                     for what in self._by_chance(history, set(known.wrong) - {action})
                 ]
                 later = {
@@ -208,24 +208,22 @@ class QuestionDerivation:
                 known.wrong.setdefault(what, (columns.run[row], columns.step[row]))
         return found
 
-    def _done_at(
-        self, actions: Iterable[_Actions]
-    ) -> tuple[dict[_Place, tuple[dict[str, Any], Mapping[str, Any]]], dict[_Place, str]]:
-        """By place the wrong actions, with the source of each; and the digests (`act_digest`) of others."""
+    def _done_at(self, actions: Iterable[_Actions]) -> tuple[dict[_Place, bytes], dict[_Place, str]]:
+        """By place the wrong actions, as `_packed`, and the digests (`act_digest`) of others."""
         wrong: dict[int, list[int]] = defaultdict(list)
         fine: dict[int, list[int]] = defaultdict(list)
         for known in actions:
             for places, wanted in ((known.wrong, wrong), (known.fine, fine)):
                 for run, step in places.values():
                     wanted[run].append(step)
-        messages: dict[_Place, tuple[dict[str, Any], Mapping[str, Any]]] = {}
+        packed: dict[_Place, bytes] = {}
         digests: dict[_Place, str] = {}
         for run, record in enumerate(self._read()) if wrong or fine else ():
             for step in wrong.get(run, ()):
-                messages[run, step] = shown_message(record["messages"][step]), _source(record, step)
+                packed[run, step] = _packed(shown_message(record["messages"][step]), _source(record, step))
             for step in fine.get(run, ()):
                 digests[run, step] = act_digest(record["messages"][step])
-        return messages, digests
+        return packed, digests
 
     def _by_chance(self, history: int, actions: set[int]) -> list[int]:
         def chance(what: int) -> bytes:
@@ -346,6 +344,16 @@ def _source(record: ReleaseRecord, step: int | None = None) -> dict[str, Any]:
         "policy_model": record.get("policy_model") or "",
     }
     return {"steps": [source]}
+
+
+def _packed(message: Mapping[str, Any], source: Mapping[str, Any]) -> bytes:
+    """An action and its source: as objects they would take five times as much memory."""
+    return zlib.compress(json.dumps([message, source]).encode(), 1)
+
+
+def _wrong_option(packed: bytes) -> Option:
+    message, source = json.loads(zlib.decompress(packed))
+    return Option(message, -1, OptionOrigin.STEP, source)
 
 
 def _call_text(message: Message) -> str | None:
