@@ -48,13 +48,19 @@ class UnlabelledPart:
 
 
 def unlabelled_part(project: Project, released: Collection[int], subsets: Collection[str]) -> UnlabelledPart:
-    """The part of a release of these trajectories (pks) of these subsets. Two queries, and two a judge."""
+    """The part of a release of these trajectories (pks) of these subsets. One query, two a judge, and one
+    where there are enough of these."""
     if project.triage_seed is not None:
         return UnlabelledPart(reason=TRIAGED)
+    asked = [pks for pks in askings(project) if pks.issuperset(released)]
+    if len(asked) < FEWEST_JUDGES:
+        return UnlabelledPart(reason=FEW_JUDGES)
+    # of a large project most is unbegun: held is what a judge was asked about
+    known = set().union(*asked)
     rows = unbegun(project, subsets).order_by("subset__name", "pk")
-    found = {pk: (subset, name) for pk, subset, name in rows.values_list("pk", "subset__name", "record_id")}
-    asked = [pks.intersection(found) for pks in askings(project) if pks.issuperset(released)]
-    common, judges = _common(sorted(asked, key=len, reverse=True))
+    listed = rows.values_list("pk", "subset__name", "record_id").iterator()
+    found = {pk: (subset, name) for pk, subset, name in listed if pk in known}
+    common, judges = _common(sorted((pks & found.keys() for pks in asked), key=len, reverse=True))
     if not common:
         return UnlabelledPart(reason=FEW_JUDGES)
     part: dict[str, list[str]] = {}

@@ -168,7 +168,7 @@ def run_import(
         raise
     files.discard(source.stored_as)
     if written:
-        planner_stats.analyse(Task, Trajectory, Step)
+        planner_stats.analyse(Trajectory, Task, Step, added=written)
     source.refresh_from_db()
     return source
 
