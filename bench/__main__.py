@@ -58,6 +58,7 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "intervals": intervals.run,
     "ranks": ranks.run,
     "prediction_powered": prediction_powered.run,
+    "prediction_powered_study": prediction_powered.study,
     "audits": audits.run,
     "second_person": second_person.run,
     "gold": gold.run,
@@ -66,14 +67,15 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "faults": faults.run,
     "peers": peers.run,
 }
-# by name alone: two take longer than all others together, one needs what `make bench-peers` installs
-ASKED_FOR: Final = ("scale", "faults", "peers")
+# by name alone: three take long, one needs what `make bench-peers` installs
+ASKED_FOR: Final = ("prediction_powered_study", "scale", "faults", "peers")
 ON_SQLITE: Final = (
     "leaderboard",
     "questions",
     "intervals",
     "ranks",
     "prediction_powered",
+    "prediction_powered_study",
     "audits",
     "second_person",
     "gold",

@@ -10,7 +10,7 @@ from bench import inside, records
 from bench.installations import Installation, Stock
 from bench.report import Limit, Report, Say, megabytes, number, table
 
-SIZES = (1_000, 6_000, 24_000)
+SIZES = (1_000, 12_000)
 QUICK_SIZES = (100, 400)
 RATE = 1_000
 LINEAR = 1.3

@@ -347,7 +347,7 @@ def _source(record: ReleaseRecord, step: int | None = None) -> dict[str, Any]:
 
 
 def _packed(message: Mapping[str, Any], source: Mapping[str, Any]) -> bytes:
-    """An action and its source: as objects they would take five times as much memory."""
+    """An action and its source. As objects they were a quarter of what a derivation's memory grew by."""
     return zlib.compress(json.dumps([message, source]).encode(), 1)
 
 
