@@ -5,15 +5,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import signal
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from sklearn.metrics import cohen_kappa_score
@@ -23,10 +19,8 @@ from tests.browser.server import Server
 from tests.browser.visitors import join, sign_in
 from tests.browser.workbench import seen
 from tests.chromium import arrivals, fits_the_window
-from tests.clients.conftest import token_of
+from tests.fixtures.wheels import demo_is_loaded_and_served, everything_stops
 from tests.people import jsonl, make_record
-from tests.servers import ROOT, descendants, running
-from tristep import Client
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -375,53 +369,3 @@ def download(page: Page, name: str, folder: Path) -> bytes:
         page.get_by_role("link", name=name, exact=True).click()
     waiting.value.save_as(folder / f"out-{name}")
     return (folder / f"out-{name}").read_bytes()
-
-
-# ── The wheel ─────────────────────────────
-def demo_is_loaded_and_served(installed: Server, environment: Path) -> None:
-    """By its command, after everything else."""
-
-    def tristep(*arguments: str, **more: str) -> str:
-        command = [str(environment / "bin" / "tristep"), *arguments]
-        known = installed.environment | more
-        return subprocess.run(command, env=known, cwd="/", check=True, capture_output=True, text=True).stdout
-
-    for private in ("secret.key", "db.sqlite3"):
-        assert (installed.data / private).stat().st_mode & 0o077 == 0
-    made = json.loads(tristep("manage", "demo", "--known-passwords", "--json"))["accounts"]
-    passwords = {account["username"]: account["password"] for account in made}
-    with httpx.Client(base_url=installed.url, headers={"Referer": installed.url}) as browser:
-        assert "/static/frontend/css/site." in browser.get("/sign-in/").text
-        form = {"username": "maya", "password": passwords["maya"]}
-        browser.post("/sign-in/", data={**form, "csrfmiddlewaretoken": browser.cookies["csrftoken"]})
-        assert "Maya" in browser.get("/p/demo/work/", headers={"Accept-Language": "zh-Hans"}).text
-
-    # a label is saved, and the worker reads a file
-    with Client(installed.url, token_of(installed.url, "lin", passwords["lin"])) as lin:
-        (draft,) = lin.projects["demo"].assignments.list(state="open")
-        detail = lin.assignments[draft].get()
-        step = detail["steps"][-1]
-        change = {
-            "target": "step",
-            "message_index": step["message_index"],
-            "version": step["version"],
-            "value": 1,
-            "source": "explicit",
-        }
-        lin.assignments[draft].save(op_id="from-the-wheel", changes=[change])
-        assert lin.assignments[draft].get()["steps"][-1]["value"] == 1
-    admin = tristep("manage", "create_token", "admin", "wheel", "--scope", "admin").split()[-1]
-    file = str(ROOT / "fixtures" / "golden" / "agentprocessbench.jsonl")
-    said = tristep("import", "demo", file, "--subset", "more", TRISTEP_URL=installed.url, TRISTEP_TOKEN=admin)
-    assert "new, 0 unchanged" in said and " in more" in said
-
-
-def everything_stops(installed: Server) -> None:
-    """As by Ctrl-C."""
-    below = descendants(installed.pid)
-    parts = ("gunicorn", "celery", "valkey")
-    assert [part for part in parts if not any(part in line for line in below.values())] == []
-    os.killpg(installed.pid, signal.SIGINT)
-    assert installed.process.wait(timeout=90) == 0
-    assert "your data are kept" in installed.words() and "Traceback" not in installed.words()
-    assert running(below) == []
