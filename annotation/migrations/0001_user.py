@@ -1,6 +1,5 @@
 """The table of people, alone: other apps refer to it, and make their tables before 0002 makes its many."""
 
-from django.contrib.auth.models import UserManager
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.db import migrations, models
 from django.utils import timezone
@@ -99,6 +98,5 @@ class Migration(migrations.Migration):
                 ("admin_from_groups", models.BooleanField(default=False, editable=False)),
             ],
             options={"verbose_name": "user", "verbose_name_plural": "users"},
-            managers=[("objects", UserManager())],
         ),
     ]

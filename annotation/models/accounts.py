@@ -1,16 +1,35 @@
 """People, their personal API tokens and the invitations that bring them in."""
 
 from datetime import tzinfo
+from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.vocabulary import InvitationState, TokenScope
+
+
+class People(UserManager["User"]):
+    """Finds a person by their key, as every request of somebody who is signed in does, by a statement that is
+    written once: composing it took longer than all the rest of it."""
+
+    # it changes no table
+    use_in_migrations = False
+
+    def get(self, *args: Any, **kwargs: Any) -> "User":
+        """One person. Raises User.DoesNotExist."""
+        key = kwargs.get("pk")
+        # the managers of relations are made of this class, and have conditions of their own
+        if type(self) is not People or args or len(kwargs) != 1 or not isinstance(key, int):
+            return super().get(*args, **kwargs)
+        for person in self.raw(f"SELECT * FROM {self.model._meta.db_table} WHERE id = %s", [key]):
+            return person
+        raise self.model.DoesNotExist
 
 
 class User(AbstractUser):
@@ -34,6 +53,8 @@ class User(AbstractUser):
     theme = models.CharField(_("theme"), max_length=8, choices=Theme.choices, blank=True, default="")
     mail_notices = models.BooleanField(_("mail me notices"), default=True)
     admin_from_groups = models.BooleanField(default=False, editable=False)
+
+    objects: ClassVar[People] = People()
 
     class Meta(AbstractUser.Meta):
         pass

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Final
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db import connections
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.core.vocabulary import AdjudicationState, AssignmentState, NoticeKind, Role, Voice
@@ -25,6 +27,11 @@ from annotation.policies.access import being_labelled
 from ..shared.pseudonyms import letters
 from .discussions import Speaker
 
+# of every page, and written once: Django took twenty times as long to compose it as to ask it
+UNREAD: Final = (
+    f"SELECT COUNT(DISTINCT COALESCE(discussion_id, -id)) FROM {Notice._meta.db_table}"
+    " WHERE user_id = %s AND read_at IS NULL"
+)
 WITH = (
     "discussion__project",
     "discussion__trajectory__subset",
@@ -145,5 +152,6 @@ def record_of(notice: Notice) -> str:
 def unread(user: User) -> int:
     """The number of things with notices that a person has not read, as every page says it: a discussion
     counts once. One query."""
-    rows = Notice.objects.filter(user=user, read_at__isnull=True).order_by()
-    return rows.aggregate(n=Count(Coalesce("discussion", F("pk") * -1), distinct=True))["n"]
+    with connections[Notice.objects.db].cursor() as cursor:
+        cursor.execute(UNREAD, [user.pk])
+        return int(cursor.fetchone()[0])
