@@ -26,7 +26,7 @@ from bench.installations import Installation, Stock
 from bench.report import Limit, Report, Say, percentiles, table
 from tests.servers import WebServer
 
-PEOPLE, CLIENTS, TRAJECTORIES, ASSIGNED = 6, 32, 1_000, 60
+PEOPLE, CLIENTS, TRAJECTORIES, ASSIGNED = 6, 32, 600, 60
 QUICK_CLIENTS, QUICK_TRAJECTORIES, QUICK_ASSIGNED = 8, 60, 6
 SLUG = "shared"
 SLACK = 0.01
