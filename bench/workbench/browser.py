@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +97,24 @@ class Look:
     def values(self) -> tuple[int | None, ...]:
         """The labels; None where a step has none, or only a proposal."""
         return tuple(step.value if step.labelled else None for step in self.steps)
+
+    def of(self, indexes: Sequence[int]) -> Look:
+        """The same with a place for each of these steps. A long run comes in parts: those that are not there
+        have no label and are on no screen."""
+        here = {step.index: at for at, step in enumerate(self.steps)}
+        places = [here.get(index) for index in indexes]
+        nowhere = float("inf")
+        return Look(
+            tuple(
+                StepOnPage(index, None, False, False, False, "") if at is None else self.steps[at]
+                for index, at in zip(indexes, places, strict=True)
+            ),
+            replace(
+                self.scene,
+                tops=tuple(nowhere if at is None else self.scene.tops[at] for at in places),
+                bottoms=tuple(nowhere if at is None else self.scene.bottoms[at] for at in places),
+            ),
+        )
 
     def proposals_on_screen(self) -> frozenset[int]:
         """Positions of the proposals of which enough is on screen."""

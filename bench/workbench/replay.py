@@ -105,7 +105,7 @@ class Sitting:
             look = self._look() if press == SCROLL else self._after(press)
 
     def _look(self) -> Look:
-        look = self.workbench.look()
+        look = self.workbench.look().of(self.target.indexes)
         self.maybe |= look.proposals_on_screen()
         return look
 
@@ -144,9 +144,10 @@ class Sitting:
         expected = values[: self.done] + (None,) * rest
         for _ in range(MOST_LOOKS):
             look = self._look()
-            if look.values == expected:
+            if look.values == expected and look.focus >= 0:
                 break
-            self.workbench.pause()  # steps far from the window are drawn when the browser has time
+            # steps far from the window are drawn when the browser has time, or their part when it has come
+            self.workbench.pause()
         else:
             raise Refused(
                 f"{self.target.record_id}: after {press} the labels are {look.values}, not {expected}"
