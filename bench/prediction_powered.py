@@ -46,11 +46,11 @@ from bench.intervals import Study
 from bench.report import Limit, Report, Say, table
 from tests.fixtures.published_labels import MODELS, predictions, released_labels
 
-DRAWS: Final = {50: 500, 200: 300}
+DRAWS: Final = {50: 500, 200: 200}
 """By the number of labelled tasks: 500 tell a coverage of 95 % to a standard error of one point."""
 STUDY: Final = {20: 500, 50: 2_000, 100: 2_000, 200: 2_000}
 """Those of the table in docs/scoring.md."""
-QUICK_DRAWS, NOISY_DRAWS = 2, 200
+QUICK_DRAWS, NOISY_DRAWS = 2, 100
 SOLVED_TWICE: Final = 2
 """So many draws are compared with the product's own regressions."""
 WORTH_PROCESSES: Final = 50
