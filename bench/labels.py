@@ -15,7 +15,7 @@ from bench import inside, records
 from bench.installations import Installation, Stock
 from bench.report import Limit, Report, Say, megabytes, number, table
 
-SIZES = (1_000, 20_000)
+SIZES = (1_000, 10_000)
 QUICK_SIZES = (100, 300)
 OF_THE_IMPORT = 3.0
 FLAT_MEMORY = 1.3

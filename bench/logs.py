@@ -17,7 +17,7 @@ from bench import imports, records
 from bench.installations import Stock
 from bench.report import Limit, Report, Say, megabytes, number, table
 
-SIZES = (1_000, 10_000)
+SIZES = (1_000, 5_000)
 QUICK_SIZES = (50, 200)
 RATE = 500
 EVAL = {"task": "hotpotqa", "model": "made", "eval_id": "made"}
