@@ -58,7 +58,6 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "intervals": intervals.run,
     "ranks": ranks.run,
     "prediction_powered": prediction_powered.run,
-    "prediction_powered_study": prediction_powered.study,
     "audits": audits.run,
     "second_person": second_person.run,
     "gold": gold.run,
@@ -68,14 +67,13 @@ TOPICS: Final[dict[str, Callable[[Stock, Path, bool, Report, Say], None]]] = {
     "peers": peers.run,
 }
 # by name alone: three take long, one needs what `make bench-peers` installs
-ASKED_FOR: Final = ("prediction_powered_study", "scale", "faults", "peers")
+ASKED_FOR: Final = ("prediction_powered", "scale", "faults", "peers")
 ON_SQLITE: Final = (
     "leaderboard",
     "questions",
     "intervals",
     "ranks",
     "prediction_powered",
-    "prediction_powered_study",
     "audits",
     "second_person",
     "gold",

@@ -143,8 +143,8 @@ def test_bench_requests_that_are_measured_are_answered(live_server: LiveServer) 
         (ranks, {"QUICK_BOARDS": 1, "TASKS": ((1, 20),)}, [0.06]),
         (
             prediction_powered,
-            {"QUICK_DRAWS": 3, "DRAWS": {50: 3}, "NOISY": 20, "SOLVED_TWICE": 1},
-            [prediction_powered.lowest(3)] * 5 + [1.01, 0.001],
+            {"QUICK_DRAWS": 3, "TASKS": (50,), "NOISY": 20, "SOLVED_TWICE": 1},
+            [0.93] * 5 + [1.01, 0.001],
         ),
         (audits, {"QUICK_AUDITS": 1, "DRAWS": (50,), "MOST_DRAWS": 400}, [0.94, 0.95] + [0, 0.6] * 2),
         (second_person, {"ERRORS": (0.056,), "HARDER": (1,)}, [1.7, 0.5] * 4),
