@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
 
 from annotation import models as m
 from annotation.core.vocabulary import (
@@ -22,15 +24,21 @@ from .label_audits import own_case
 from .people import RESULT_ROLES, ROLE_FIELDS, M, Operator, Viewer
 
 
-def _projects(user: m.User, *roles: Role) -> QuerySet[m.Membership, dict[str, int]]:
-    """The ids of the projects in which a person holds one of these roles (any, when none is named)."""
-    condition = Q()
-    for role in roles:
-        condition |= Q(**{ROLE_FIELDS[role]: True})
-    held: QuerySet[m.Membership, dict[str, int]] = m.Membership.objects.filter(condition, user=user).values(
-        "project"
-    )  # type: ignore[assignment]
-    return held
+@cache
+def _held_in(roles: tuple[Role, ...]) -> str:
+    """The query for the ids of the projects in which somebody holds one of these roles."""
+    held = " OR ".join(ROLE_FIELDS[role] for role in roles)
+    return f"SELECT project_id FROM {m.Membership._meta.db_table} WHERE user_id = %s" + (
+        f" AND ({held})" if held else ""
+    )
+
+
+def _projects(user: m.User, *roles: Role) -> RawSQL:
+    """The ids of the projects in which a person holds one of these roles (any, when none is named).
+
+    Written, for nearly every condition asks it, and composing it took Django longer than all else in one.
+    """
+    return RawSQL(_held_in(roles), (user.pk,))
 
 
 def _own_open(user: m.User, trajectory: str) -> Exists:
