@@ -58,6 +58,7 @@ ON_BOTH = (
     *("commands", "config", "jobs", "models"),
     *("api/test_queries.py", "frontend/test_query_counts.py", "test_line.py", "test_policies.py"),
 )
+LONGEST_ID = 200
 DATABASE_FIXTURES = frozenset({"db", "transactional_db", "live_server", "django_db_serialized_rollback"})
 
 
@@ -93,6 +94,13 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     if not on_postgres() or not collection_path.match("test_*.py") or _runs_on_both(collection_path):
         return None
     return True if "mark.postgres" not in collection_path.read_text() else None
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """A value that is long does not name its test: each process tells the first one all names, and names it
+    in each report (one had seven million letters)."""
+    long = isinstance(val, str | bytes) and len(val) > LONGEST_ID
+    return f"{argname}-of-{len(val)}" if long else None  # type: ignore[arg-type]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
