@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -122,10 +122,11 @@ def test_parts_not_drawn_are_links_and_so_are_their_steps() -> None:
 DEEP: Any = 1
 for _ in range(60):
     DEEP = [DEEP, DEEP] if _ < 12 else [DEEP]
-NASTY: dict[str, list[Any]] = {
-    "letters that are escaped": [USER, *[{"role": "assistant", "content": "\"<&>'" * 400_000}] * 4],
-    "letters of three bytes": [USER, *[{"role": "assistant", "content": "漢\x00" * 900_000}] * 4],
-    "many calls": [
+# made when they are asked for: every process collects this module
+NASTY: dict[str, Callable[[], list[Any]]] = {
+    "letters that are escaped": lambda: [USER, *[{"role": "assistant", "content": "\"<&>'" * 400_000}] * 4],
+    "letters of three bytes": lambda: [USER, *[{"role": "assistant", "content": "漢\x00" * 900_000}] * 4],
+    "many calls": lambda: [
         USER,
         {
             "role": "assistant",
@@ -133,19 +134,19 @@ NASTY: dict[str, list[Any]] = {
             * 256,
         },
     ],
-    "many arguments": [
+    "many arguments": lambda: [
         USER,
         {
             "role": "assistant",
             "tool_calls": [{"function": {"name": "f", "arguments": {f"a{n}": [n] for n in range(6_000)}}}],
         },
     ],
-    "many parts": [{"role": "user", "content": [{"type": "text", "text": "x"}] * 9_000}, *step(0)],
-    "structures": [
+    "many parts": lambda: [{"role": "user", "content": [{"type": "text", "text": "x"}] * 9_000}, *step(0)],
+    "structures": lambda: [
         USER,
         *(message for n in range(300) for message in step(n, json.dumps({"d": [[1, [2]]] * 90}))),
     ],
-    "deep results": [
+    "deep results": lambda: [
         USER,
         *[
             {"role": "assistant", "content": "x"},
@@ -153,11 +154,11 @@ NASTY: dict[str, list[Any]] = {
         ]
         * 60,
     ],
-    "many values in results": [
+    "many values in results": lambda: [
         USER,
         *[{"role": "assistant", "content": "x"}, {"role": "tool", "content": json.dumps([[]] * 30_000)}] * 60,
     ],
-    "passages": [
+    "passages": lambda: [
         USER,
         *[
             {"role": "assistant", "content": "x"},
@@ -165,13 +166,13 @@ NASTY: dict[str, list[Any]] = {
         ]
         * 60,
     ],
-    "names": [{"role": "r" * 300_000, "name": "n" * 300_000, "content": "x"}] * 40,
+    "names": lambda: [{"role": "r" * 300_000, "name": "n" * 300_000, "content": "x"}] * 40,
 }
 
 
 @pytest.mark.parametrize("kind", NASTY)
 def test_part_of_any_run_stays_small(kind: str) -> None:
-    transcript = read(NASTY[kind])
+    transcript = read(NASTY[kind]())
     for at in (0, len(transcript.messages) // 2, len(transcript.messages)):
         _, messages = laid(transcript, at)
         page = macro("step.run", messages, None)

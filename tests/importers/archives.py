@@ -20,7 +20,7 @@ def zip_of(
     members: Mapping[str, bytes], *, method: int = 8, declared: int | None = None, flags: int = 0
 ) -> bytes:
     """An archive of these members. `declared`: the size that each claims to have."""
-    body, directory = b"", b""
+    body, directory = bytearray(), bytearray()
     for name, data in members.items():
         packed, encoded = _packed(data, method), name.encode()
         size = len(data) if declared is None else declared
@@ -37,4 +37,4 @@ def zip_of(
         body += b"PK\x03\x04" + common + encoded + packed
     count = min(len(members), 0xFFFF)
     end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, len(directory), len(body), 0)
-    return body + directory + end
+    return bytes(body + directory) + end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -252,37 +252,52 @@ def test_import_of_any_mixture_of_records_is_whole_or_nothing(
 
 # ── Bad input ─────────────────────────────
 NESTED = b'{"data_source":"a","query_index":0,"sample_index":0,"messages":' + b"[" * 100_000
-BAD: dict[str, tuple[bytes, str, str]] = {
-    "cut off": (jsonl([make_record(0), make_record(1)])[:-30], "", "cut"),
-    "not utf-8": (jsonl([make_record(0)]) + b'{"a": "\xff\xfe"}\n', "", "not UTF-8"),
-    "deeply nested": (jsonl([make_record(0)]) + NESTED + b"\n", "", "level"),
-    "twice": (jsonl([make_record(0), make_record(1), make_record(0)]), "record_id", "lines 1 and 3"),
+# made when they are asked for: every process collects this module
+BAD: dict[str, tuple[Callable[[], bytes], str, str]] = {
+    "cut off": (lambda: jsonl([make_record(0), make_record(1)])[:-30], "", "cut"),
+    "not utf-8": (lambda: jsonl([make_record(0)]) + b'{"a": "\xff\xfe"}\n', "", "not UTF-8"),
+    "deeply nested": (lambda: jsonl([make_record(0)]) + NESTED + b"\n", "", "level"),
+    "twice": (lambda: jsonl([make_record(0), make_record(1), make_record(0)]), "record_id", "lines 1 and 3"),
     "no steps": (
-        jsonl([make_record(0), make_record(1, messages=[{"role": "user", "content": "Hi"}])]),
+        lambda: jsonl([make_record(0), make_record(1, messages=[{"role": "user", "content": "Hi"}])]),
         "messages",
         "no assistant message",
     ),
-    "no messages": (jsonl([make_record(0), make_record(1, messages=[])]), "messages", "is empty"),
-    "label of no step": (jsonl([make_record(0, step_labels={"1": 1})]), "step_labels.1", "not a step"),
+    "no messages": (lambda: jsonl([make_record(0), make_record(1, messages=[])]), "messages", "is empty"),
+    "label of no step": (
+        lambda: jsonl([make_record(0, step_labels={"1": 1})]),
+        "step_labels.1",
+        "not a step",
+    ),
     "label of no message": (
-        jsonl([make_record(0, step_labels={"99": 1})]),
+        lambda: jsonl([make_record(0, step_labels={"99": 1})]),
         "step_labels.99",
         "no such message",
     ),
-    "label of two": (jsonl([make_record(0, step_labels={"2": 2})]), "step_labels.2", "−1, 0 or 1"),
-    "label of true": (jsonl([make_record(0, step_labels={"2": True})]), "step_labels.2", "−1, 0 or 1"),
-    "outcome of two": (jsonl([make_record(0, final_label=2)]), "final_label", "−1, 0 or 1"),
-    "label of nul": (jsonl([make_record(0, step_labels={"\x00": 1})]), "step_labels", ""),
-    "label of a surrogate": (jsonl([make_record(0, step_labels={"\ud800": 1})]), "step_labels", ""),
-    "no identity": (jsonl([make_record(0), make_record(1, query_index="1")]), "query_index", "whole number"),
-    "not an object": (jsonl([make_record(0)]) + b"[1, 2]\n", "", ""),
+    "label of two": (lambda: jsonl([make_record(0, step_labels={"2": 2})]), "step_labels.2", "−1, 0 or 1"),
+    "label of true": (
+        lambda: jsonl([make_record(0, step_labels={"2": True})]),
+        "step_labels.2",
+        "−1, 0 or 1",
+    ),
+    "outcome of two": (lambda: jsonl([make_record(0, final_label=2)]), "final_label", "−1, 0 or 1"),
+    "label of nul": (lambda: jsonl([make_record(0, step_labels={"\x00": 1})]), "step_labels", ""),
+    "label of a surrogate": (lambda: jsonl([make_record(0, step_labels={"\ud800": 1})]), "step_labels", ""),
+    "no identity": (
+        lambda: jsonl([make_record(0), make_record(1, query_index="1")]),
+        "query_index",
+        "whole number",
+    ),
+    "not an object": (lambda: jsonl([make_record(0)]) + b"[1, 2]\n", "", ""),
     "too long": (
-        jsonl([make_record(0), make_record(1, messages=[{"role": "assistant", "content": "x"}] * 5_001)]),
+        lambda: jsonl(
+            [make_record(0), make_record(1, messages=[{"role": "assistant", "content": "x"}] * 5_001)]
+        ),
         "messages",
         "has 5,001 messages; this server takes at most 5,000 (TRISTEP_MAX_MESSAGES raises it)",
     ),
     "too large": (
-        jsonl([make_record(0), make_record(1, question="x" * (17 * 1024 * 1024))]),
+        lambda: jsonl([make_record(0), make_record(1, question="x" * (17 * 1024 * 1024))]),
         "",
         "16 MB",
     ),
@@ -291,10 +306,10 @@ BAD: dict[str, tuple[bytes, str, str]] = {
 
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_input_is_refused_with_its_place_and_reason_and_leaves_nothing(cast: Cast, kind: str) -> None:
-    data, field, reason = BAD[kind]
+    made, field, reason = BAD[kind]
 
     with pytest.raises(ImportRefused) as refusal:
-        import_file(cast.project, data)
+        import_file(cast.project, made())
 
     found = report_of(refusal.value)
     assert any(field in one[1] and reason in one[2] and one[0] >= 1 for one in found), found
