@@ -120,8 +120,10 @@ def figure_of(counts: Counts, name: str) -> Measure:
     if figure.pooled:  # no matter which pair of annotators a row is of
         nobody = np.zeros_like(counts.first)
         counts = replace(counts, first=nobody, second=nobody)
-    sample = PairSums.of(counts, figure.reads)
-    return _together({name: figure}, sample.totals(), sample)[name]
+    sample = PairSums.of(counts)
+    totals = np.zeros((len(sample.people), counts.sums.shape[1]))
+    totals[:, figure.reads] = sample.totals(figure.reads)
+    return _together({name: figure}, totals, sample)[name]
 
 
 def _first_errors(sums: FloatArray) -> FirstErrors:
