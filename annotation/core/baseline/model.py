@@ -20,6 +20,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from annotation.core.figures.fitting import small_fits
 from annotation.core.vocabulary import VALUES
 
 from .forest import Bools, Floats, Ints
@@ -113,10 +114,7 @@ def cross_fit(table: TrainingSet, *, seed: int, alive: Callable[[], None] = _not
 
     `alive` is called between trees and may raise. The same input and seed give the same models.
     """
-    # more threads cost more than they bring, and could add up in another order
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    with threadpool_limits(limits=1):
+    with small_fits():
         without, raw, probabilities = _without(table, seed, alive)
         everything = table.fitted(set(), seed, alive)
     # what those without its fold say of each row is what chooses how far the whole is trusted
@@ -128,9 +126,7 @@ def cross_fit(table: TrainingSet, *, seed: int, alive: Callable[[], None] = _not
 
 def held_out(table: TrainingSet, *, seed: int, alive: Callable[[], None] = _nothing) -> Floats:
     """The probabilities (n, 3) of each row by the model without its fold, as `cross_fit` has them."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
+    with small_fits():
         return _without(table, seed, alive)[2]
 
 

@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from annotation.core.figures.fitting import small_fits
 from annotation.core.figures.folds import deal
 from annotation.core.figures.measure import FloatArray, IntArray
 from annotation.core.scoring.labels import MISSING, BoolArray, Labels, Predictions, ReleasedLabels
@@ -106,11 +107,9 @@ def probabilities(features: FloatArray, value: IntArray, asked: FloatArray, stre
         return found
     # takes a second or two: only who fits pays for it
     from sklearn.linear_model import LogisticRegression
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     model: Any = LogisticRegression(C=strength, max_iter=1_000)
-    # the matrices are small: more threads cost more than they bring, and could add up in another order
-    with threadpool_limits(limits=1):
+    with small_fits():
         found[:, known - VALUES[0]] = model.fit(features, value).predict_proba(asked)
     return found
 
