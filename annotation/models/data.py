@@ -245,7 +245,7 @@ class Trajectory(models.Model):
                 condition=Q(training=True),
             ),
             models.Index(fields=("copy_of",), name="trajectory_copies", condition=Q(copy_of__isnull=False)),
-            # The orders of the list; agreement and doubt have none, because those without a value come last.
+            # The orders of the list; doubt has none, for few projects have judges enough.
             models.Index(fields=("project", "position"), name="trajectory_by_queue", condition=Q(live=True)),
             models.Index(
                 fields=("project", "record_id"), name="trajectory_by_record", condition=Q(live=True)
@@ -258,6 +258,9 @@ class Trajectory(models.Model):
             ),
             models.Index(
                 fields=("project", "free_slots"), name="trajectory_by_slots", condition=Q(live=True)
+            ),
+            models.Index(
+                fields=("project", "agreement", "id"), name="trajectory_by_agreement", condition=Q(live=True)
             ),
         )
 

@@ -201,12 +201,12 @@ def _ordered(
     if name in TELLING and (hidden := kept_from_lists(actor, project)) is not None:
         column = Case(When(hidden, then=Value(None)), default=column, output_field=FloatField())
     backwards = sort.startswith("-") != (name == "annotators")
-    # only where it is needed: no index has this order
+    # only where it is needed: of the indexes that of agreement alone has this order, on PostgreSQL one way
     last = {"nulls_last": True} if name in TELLING or (name == "annotators" and holds) else {}
     # the rest in the same direction, so that an index is read from one of its ends
     rest = F("shown_place" if name == "state" else "pk")
     first = column.desc(**last) if backwards else column.asc(**last)
-    order = [first, rest.desc() if backwards and not last else rest.asc()]
+    order = [first, rest.desc() if backwards else rest.asc()]
     # what the actor holds has one state and one place: the rows' own order would show through
     return rows.order_by(*order, "pk") if holds else rows.order_by(*order)
 
