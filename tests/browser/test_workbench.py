@@ -386,6 +386,8 @@ def test_label_touches_its_step_and_the_next_and_an_error_its_proposals(bench: C
     expect(page.locator(".step fieldset")).to_have_count(95)
     assert page.locator("*").count() < 9000
     page.evaluate(WATCH)
+    # far steps are made ready when there is time, on a busy machine after the first key
+    page.evaluate(QUIET)
     assert touched(page, "1") == {2, 4}
     assert touched(page, "q") == {4}
     assert touched(page, "f") == {4}
