@@ -13,6 +13,7 @@ from annotation.core.text import unescape
 from annotation.core.vocabulary import AdjudicationState, TokenScope
 from annotation.models import Adjudication, Decision, Trajectory, User
 from annotation.policies import require, visible
+from annotation.policies.lookups import CASES, own_case
 from annotation.reports.cases import disputes, side_by_side
 from annotation.reports.work.item_options import item_options
 from annotation.services import adjudicate, noted_reads, replace
@@ -20,11 +21,7 @@ from annotation.services import adjudicate, noted_reads, replace
 from ..serializers import adjudications as shapes
 from ..serializers import item_options as options_shapes
 from . import trajectories
-from .base import ProjectView, View, fetch, fetch_all, refusals
-
-CASES = Adjudication.objects.select_related(
-    "project", "adjudicator", "trajectory__project", "trajectory__subset", "trajectory__task"
-)
+from .base import ProjectView, View, fetch, fetch_all, refusals, there
 
 
 class Disputes(ProjectView):
@@ -68,7 +65,7 @@ class Cases(ProjectView):
         rows = Trajectory.objects.filter(project=project).select_related("project")
         trajectory = fetch(self.user, rows, pk=body["trajectory"])
         made = adjudicate.open_case(actor=self.user, trajectory=trajectory)
-        row = fetch(self.user, CASES.all(), pk=made.pk)
+        row = there(own_case(self.user, made.pk))
         return Response(shapes.Case(row).data, status=status.HTTP_201_CREATED)
 
 
@@ -104,7 +101,7 @@ class Mine(View):
 
     def case(self, pk: int) -> Adjudication:
         """The case. Raises NotFound for anybody else's: admins read labels at the trajectory."""
-        return fetch(self.user, CASES.filter(adjudicator=self.user), pk=pk)
+        return there(own_case(self.user, pk))
 
     def again(self, pk: int) -> Response:
         """The case after what was done to it."""

@@ -11,7 +11,8 @@ from rest_framework.response import Response
 
 from annotation.core.vocabulary import TokenScope
 from annotation.models import Assignment
-from annotation.policies import own, require, visible
+from annotation.policies import require, visible
+from annotation.policies.lookups import ASSIGNMENTS, own_assignment
 from annotation.policies.rechecks import not_closed
 from annotation.reports.training import tutorial
 from annotation.reports.work import claims
@@ -22,12 +23,7 @@ from annotation.services.even_time import evened
 from ..serializers import assignments as shapes
 from ..serializers.base import sentence
 from . import trajectories
-from .base import ProjectView, View, fetch, fetch_all, only_row, refusals
-
-# everything an assignment is shown with
-ASSIGNMENTS = Assignment.stored.select_related(
-    "project", "annotator", "recheck", "trajectory__subset", "trajectory__task"
-)
+from .base import ProjectView, View, fetch_all, refusals, there
 
 
 class Claim(ProjectView):
@@ -48,7 +44,7 @@ class Claim(ProjectView):
         give = assign.label_next if body["resume"] else assign.claim_next
         with evened(project):
             made = give(actor=self.user, project=project, claim_key=body["claim_key"] or None)
-        row = fetch(self.user, ASSIGNMENTS.all(), pk=made.pk)
+        row = there(own_assignment(self.user, made.pk))
         return Response(shapes.Assignment(row).data, status=status.HTTP_201_CREATED)
 
 
@@ -109,7 +105,7 @@ class Mine(View):
 
     def assignment(self, pk: int) -> Assignment:
         """The assignment. Raises NotFound for anybody else's."""
-        return only_row(own(self.user, ASSIGNMENTS.filter(pk=pk)))
+        return there(own_assignment(self.user, pk))
 
     def again(self, row: Assignment) -> Response:
         """The assignment after what was done to it."""
@@ -238,7 +234,7 @@ class OwnConsensus(View):
     def get(self, request: Request, pk: int) -> Response:
         """The consensus of a trajectory that one has submitted, step by step with one's own labels and the
         outcome last; `why_not` says why it is not shown. Seeing it is noted."""
-        row = only_row(own(self.user, ASSIGNMENTS.filter(pk=pk)))
+        row = there(own_assignment(self.user, pk))
         found = noted_reads.own_consensus(actor=self.user, assignment=row)
         return Response(shapes.OwnConsensus(found).data)
 

@@ -22,6 +22,7 @@ from annotation.core.label_files import MAX_FILE
 from annotation.core.vocabulary import TokenScope
 from annotation.models import ApiToken, Project, User
 from annotation.policies import visible
+from annotation.policies.lookups import visible_project
 
 from ..parsers import Upload
 
@@ -36,6 +37,13 @@ def fetch(user: Any, queryset: QuerySet[M], **lookup: Any) -> M:
     if any(isinstance(value, str) and "\x00" in value for value in lookup.values()):
         return only_row(queryset.none())
     return only_row(visible(user, queryset).filter(**lookup))
+
+
+def there(row: M | None) -> M:
+    """What a `policies.lookups.Lookup` has found. Raises NotFound when it has found nothing."""
+    if row is None:
+        raise NotFound(_("This does not exist, or you may not see it."))
+    return row
 
 
 def fetch_all(user: Any, queryset: QuerySet[M], keys: Collection[int]) -> list[M]:
@@ -58,10 +66,7 @@ def refusals(
 
 def only_row(rows: QuerySet[M]) -> M:
     """The one row of a queryset that a policy has narrowed. Raises NotFound without one."""
-    row = rows.order_by("pk").first()
-    if row is None:
-        raise NotFound(_("This does not exist, or you may not see it."))
-    return row
+    return there(rows.order_by("pk").first())
 
 
 def spooled(file: UploadedFile | Upload, refusal: str) -> BinaryIO:
@@ -160,4 +165,4 @@ class ProjectView(View):
 
     def project(self) -> Project:
         """The project. Raises NotFound to whoever is no member of it."""
-        return fetch(self.user, Project.objects.all(), slug=self.kwargs["slug"])
+        return there(visible_project(self.user, self.kwargs["slug"]))

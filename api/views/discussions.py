@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from annotation.core.vocabulary import TokenScope
 from annotation.models import Comment, Discussion, Trajectory
+from annotation.policies.lookups import visible_discussion, visible_trajectory
 from annotation.reports.cases import discussions as reports
 from annotation.reports.cases import notices as notice_lists
 from annotation.services import discuss, noted_reads
@@ -18,11 +19,7 @@ from annotation.services.judged_steps import step_at
 
 from ..serializers import discussions as shapes
 from . import trajectories
-from .base import View, fetch
-
-DISCUSSIONS = Discussion.objects.select_related(
-    "project", "trajectory__project", "trajectory__subset", "trajectory__task"
-)
+from .base import View, fetch, there
 
 
 class DiscussionView(View):
@@ -33,7 +30,7 @@ class DiscussionView(View):
 
     def discussion(self, pk: int) -> Discussion:
         """The discussion. Raises NotFound to whoever takes no part in it."""
-        return fetch(self.user, DISCUSSIONS.all(), pk=pk)
+        return there(visible_discussion(self.user, pk))
 
 
 class MyDiscussions(DiscussionView):
@@ -72,7 +69,7 @@ class OfTrajectory(DiscussionView):
         that is open already is simply given again."""
         rows = Trajectory.objects.select_related("project")
         made = discuss.open_discussion(actor=self.user, trajectory=fetch(self.user, rows, pk=pk))
-        row = fetch(self.user, DISCUSSIONS.all(), pk=made.pk)
+        row = there(visible_discussion(self.user, made.pk))
         return Response(shapes.DiscussionRow(row).data, status=status.HTTP_201_CREATED)
 
 
@@ -127,8 +124,7 @@ class History(trajectories.Labelled):
         releases. Letters for whoever may not see names; annotators see what they did, what is said in their
         discussion, and the rest once it is resolved. What tells of others is noted as seen; an admin who also
         annotates must say `reveal=true` while they could still claim it."""
-        rows = Trajectory.objects.select_related("project", "subset", "task")
-        trajectory = fetch(self.user, rows, pk=pk)
+        trajectory = there(visible_trajectory(self.user, pk))
         query = self.query(shapes.HistoryOf)
         access = self.ask_first(trajectory)
         place = step_at(trajectory.pk, query.get("message_index"))

@@ -10,10 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import Example
+from annotation.policies.lookups import CASES
 from annotation.services import adjudicate, noted_reads
 
 from ..serializers import examples as shapes
-from .adjudications import CASES
 from .base import ProjectView, View, fetch
 
 

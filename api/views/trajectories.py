@@ -24,6 +24,7 @@ from annotation.core.trajectories.step_costs import cost_of, total
 from annotation.core.vocabulary import REASON_CODES
 from annotation.models import Project, Reservation, Tag, Trajectory, User
 from annotation.policies import FieldAccess, field_access, require, visible
+from annotation.policies.lookups import visible_trajectory
 from annotation.reports.cases import side_by_side as reports
 from annotation.reports.shared.transcripts import Transcript, transcript
 from annotation.reports.work import search
@@ -32,7 +33,7 @@ from annotation.reports.work.trajectory_list import as_shown, held_by
 from annotation.services import assign, noted_reads, tags
 
 from ..serializers import trajectories as shapes
-from .base import ProjectView, View, fetch, fetch_all, refusals
+from .base import ProjectView, View, fetch, fetch_all, refusals, there
 
 REVEAL = OpenApiParameter("reveal", bool, description="See the labels, and give up claiming it.")
 
@@ -190,11 +191,6 @@ def people(user: User, names: list[str]) -> list[User]:
     return [fetch(user, User.objects.all(), username=name) for name in names]
 
 
-def _found(view: View, pk: int) -> Trajectory:
-    rows = Trajectory.objects.select_related("project", "subset", "task")
-    return fetch(view.user, rows, pk=pk)
-
-
 def window(view: View) -> range:
     """The messages that a request asks for, by index; all by default."""
     query = view.query(shapes.MessageWindow)
@@ -265,7 +261,7 @@ class OneTrajectory(View):
         """Its messages, tools and task, as far as one may see them: annotators from their claim on,
         adjudicators from taking the case on, admins always. Of a long one a part at a time
         (`messages_from`, `messages_limit`)."""
-        row = _found(self, pk)
+        row = there(visible_trajectory(self.user, pk))
         access = field_access(self.user, row)
         once = self.query(shapes.TrajectoryQuery)["once"]
         read = transcript(trajectory=row, access=access)
@@ -307,7 +303,7 @@ class Raw(Labelled):
         """The bytes of the record exactly as they came in, labels that stood in the file included. For
         admins who are not labelling it themselves. Reading them is noted, and asked about first, as it is for
         the labels (`…/judgements/`)."""
-        row = _found(self, pk)
+        row = there(visible_trajectory(self.user, pk))
         access = self.ask_first(row)
         return HttpResponse(
             noted_reads.record(actor=self.user, trajectory=row, access=access),
@@ -329,7 +325,7 @@ class Atif(Labelled):
         """An ATIF 1.7 document with the consensus of the steps in `extra.tristep`; importing it gives the
         same record again. For admins who are not labelling it themselves. Noted and asked about first, as it
         is for the labels (`…/judgements/`)."""
-        row = _found(self, pk)
+        row = there(visible_trajectory(self.user, pk))
         access = self.ask_first(row)
         # as Python writes it: logs hold NaN, which the strict renderer of the API refuses
         text = json.dumps(noted_reads.atif(actor=self.user, trajectory=row, access=access))
@@ -348,7 +344,7 @@ class Judgements(Labelled):
         """All labels side by side, the consensus, and judges' suggestions. For admins who are not labelling
         it themselves. Seeing them is noted; an admin who also annotates must say `reveal=true` (else 409),
         because whoever has seen the labels of a trajectory can no longer claim it."""
-        row = _found(self, pk)
+        row = there(visible_trajectory(self.user, pk))
         access = self.ask_first(row)
         read = noted_reads.inspection(actor=self.user, trajectory=row, access=access)
         return Response(side_by_side(read, window(self)))

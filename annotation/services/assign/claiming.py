@@ -18,7 +18,6 @@ from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, QueueTurn
 from annotation.models import (
     Assignment,
     CrowdPlace,
-    DaysAway,
     Exposure,
     Membership,
     ProficiencyTest,
@@ -31,6 +30,7 @@ from annotation.models import (
     User,
     given_to_people,
 )
+from annotation.models.prepared import Prepared
 from annotation.policies import require, withheld
 from annotation.policies.crowd import keep_place
 from annotation.policies.qualifying import closed_subsets
@@ -41,7 +41,6 @@ from ..shares import limits, meetings
 from ..shares.limits import Quotas
 from ..training import gold
 from ..transitions import advance
-from .prepared import Prepared
 from .slots import guideline_in_force, take_slot
 
 CLAIM_TRIES = 50
@@ -239,7 +238,11 @@ def _members(user: int, project: int, now: datetime, day: date) -> QuerySet[Memb
 
 
 _membership = Prepared(
-    _members, user=7_000_000_001, project=7_000_000_002, now=datetime(1, 2, 3, tzinfo=UTC), day=date(4, 5, 6)
+    _members,
+    user=(7_000_000_001, 7_000_000_002),
+    project=(8_000_000_001, 8_000_000_002),
+    now=(datetime(1, 2, 3, tzinfo=UTC), datetime(2, 3, 4, tzinfo=UTC)),
+    day=(date(4, 5, 6), date(5, 6, 7)),
 )
 
 
@@ -249,7 +252,7 @@ def _member(actor: User, project: Project) -> Membership:
     now = timezone.now()
     [membership] = _membership(user=actor.pk, project=project.pk, now=now, day=withheld.today(actor, now))
     membership.user = actor
-    last = DaysAway._meta.get_field("last").to_python(getattr(membership, "away", None))
+    last: date | None = getattr(membership, "away", None)
     if last is not None:
         raise Conflict(withheld.away_text(last), code="away")
     return membership

@@ -19,6 +19,7 @@ from annotation.core.errors import Conflict, Invalid, StaleVersion, TristepError
 from annotation.core.vocabulary import AdjudicationState, DecisionKind
 from annotation.language import translated
 from annotation.models import Adjudication, Decision, Discussion, Step, Trajectory, User
+from annotation.policies.lookups import visible_case
 from annotation.reports.cases import disputes
 from annotation.reports.cases.discussions import ReadableDiscussion
 from annotation.reports.cases.error_graphs import consensus_errors, error_graphs
@@ -30,7 +31,7 @@ from annotation.services import adjudicate, noted_reads
 from frontend.pages.cases import case
 from frontend.pages.cases.discussions import WITH_DISCUSSIONS, mark_all_read, threads_of
 from frontend.pages.cases.error_origins import error_origin, error_reasons
-from frontend.pages.shared.common import page_of, person, whole_number
+from frontend.pages.shared.common import page_of, person, there, whole_number
 from frontend.pages.shared.errors import status_of
 from frontend.pages.work.reading import finds, guidelines_of, is_part, pinned_question, reading, run
 from frontend.rendering.run_parts import RunParts, place_of
@@ -41,10 +42,7 @@ MOST_EVIDENCE = 50
 
 
 def _case(request: HttpRequest, pk: int) -> Adjudication:
-    found = Adjudication.objects.select_related(
-        "project", "adjudicator", "trajectory__project", "trajectory__subset", "trajectory__task"
-    )
-    return get_object_or_404(policies.visible(request.user, found), pk=pk)
+    return there(visible_case(request.user, pk))
 
 
 @require_GET

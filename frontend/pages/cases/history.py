@@ -8,7 +8,7 @@ from typing import Final
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -21,11 +21,12 @@ from annotation.core.text import unescape
 from annotation.core.vocabulary import AdjudicationState, AssignmentState, Role
 from annotation.language import translated
 from annotation.models import Adjudication, Assignment, Step, Trajectory
+from annotation.policies.lookups import visible_trajectory
 from annotation.policies.rechecks import not_closed
 from annotation.reports.cases.history_entries import HistoryEntry, Place
 from annotation.services import noted_reads
 from annotation.services.judged_steps import step_at
-from frontend.pages.shared.common import ProjectPage, page_of
+from frontend.pages.shared.common import ProjectPage, page_of, there
 from frontend.pages.shared.list_page import Empty, Filter, ListPage, act, show
 from frontend.rendering.history_text import details, sentence
 from frontend.rendering.identity import title_of
@@ -45,8 +46,7 @@ history_cells = Macros("history")
 
 
 def _found(request: HttpRequest, pk: int) -> tuple[ProjectPage, Trajectory]:
-    rows = Trajectory.objects.select_related("project", "subset", "task")
-    row = get_object_or_404(policies.visible(request.user, rows), pk=pk)
+    row = there(visible_trajectory(request.user, pk))
     return page_of(request, row.project), row
 
 

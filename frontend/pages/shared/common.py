@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from django.core.paginator import Page
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
@@ -21,10 +21,12 @@ from annotation.core.kinds import Feature
 from annotation.core.trajectories.images import Image
 from annotation.core.vocabulary import Role
 from annotation.models import PredictionSet, Project, User
+from annotation.policies.lookups import visible_project
 from frontend.pages.shared.bounded_paginator import BoundedPaginator
 from frontend.templatetags.tristep import readable
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
+M = TypeVar("M", bound=Model)
 PER_PAGE = 50
 
 # section -> (title, URL name, verb that opens it); in groups, in the order of the stages (docs/design.md,
@@ -145,10 +147,16 @@ def person(request: HttpRequest) -> User:
     return cast(User, request.user)
 
 
+def there(row: M | None) -> M:
+    """What a `policies.lookups.Lookup` has found. Raises Http404 when it has found nothing."""
+    if row is None:
+        raise Http404
+    return row
+
+
 def open_project(request: HttpRequest, slug: str, verb: str = "project.view") -> ProjectPage:
     """The project of that slug: 404 when it may not be seen, Denied without the role. Two queries."""
-    project = get_object_or_404(policies.visible(request.user, Project.objects.all()), slug=slug)
-    return page_of(request, project, verb)
+    return page_of(request, there(visible_project(request.user, slug)), verb)
 
 
 def page_of(request: HttpRequest, project: Project, verb: str = "project.view") -> ProjectPage:
@@ -188,7 +196,7 @@ def leaderboard_place(slug: str, version: str) -> tuple[str, str]:
 
 def may_send(user: User, slug: str, verb: str) -> None:
     """Raises Http404 or Denied as `open_project` does, before there is a page."""
-    policies.require(user, verb, get_object_or_404(policies.visible(user, Project.objects.all()), slug=slug))
+    policies.require(user, verb, there(visible_project(user, slug)))
 
 
 def paginate(

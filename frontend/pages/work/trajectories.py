@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import truncatechars
@@ -22,13 +22,14 @@ from annotation.core.vocabulary import SIGNS, VALUE_NAMES, Role, TrajectoryState
 from annotation.language import translated
 from annotation.models import Subset, Tag, Trajectory
 from annotation.models.data import with_trajectories
+from annotation.policies.lookups import TRAJECTORIES, Lookup
 from annotation.reports.cases import side_by_side
 from annotation.reports.work import tags as tag_report
 from annotation.reports.work import trajectory_list as report
 from annotation.reports.work.progress import states_of
 from annotation.services import noted_reads
 from frontend.pages.shared.columns import record_column, subset_column
-from frontend.pages.shared.common import ProjectPage, open_project
+from frontend.pages.shared.common import ProjectPage, open_project, there
 from frontend.pages.shared.list_page import BulkAct, Empty, Field, Filter, ListPage, show
 from frontend.pages.shared.saved_views import SavedViews
 from frontend.pages.work import assigning, tags, training_items
@@ -271,14 +272,16 @@ def _written_steps(said: report.TrajectoryLabels) -> str:
     return " ".join(f"{index}:{_written(cell)}" for index, cell in said.steps if cell is not None)
 
 
+_with_source: Final = Lookup(policies.visible, TRAJECTORIES.select_related("source"))
+
+
 @require_http_methods(["GET", "POST"])
 def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One trajectory with its labels. Seeing them is noted; an admin who also labels is asked first."""
     opened = open_project(request, slug, TRAJECTORIES_VERB)
-    found = Trajectory.objects.filter(project=opened.project).select_related(
-        "project", "subset", "task", "source"
-    )
-    row = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    row = there(_with_source(opened.user, pk))
+    if row.project_id != opened.project.pk:
+        raise Http404
     sealed = not policies.field_access(opened.user, row).others_labels
     costs = not sealed and noted_reads.costs_the_claim(actor=opened.user, trajectory=row)
     asks = costs and request.method == "GET"

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from annotation import policies
 from annotation.core import keymap
 from annotation.core.kinds import STEPS, Feature, ProjectKind
 from annotation.core.vocabulary import REASON_CODES, DecisionKind, RecheckKind, SuggestionPolicy
-from annotation.models import Assignment, Trajectory
+from annotation.models import Trajectory
+from annotation.policies.lookups import own_assignment
 from annotation.policies.training import readable
 from annotation.reports.judging.suggestions import has_judges
 from annotation.reports.shared import transcripts
@@ -26,7 +26,7 @@ from annotation.reports.work.guidelines import has_unread
 from annotation.reports.work.my_progress import neighbours, own_work
 from annotation.reports.work.workbench import Workbench
 from annotation.reports.work.workbench import workbench as workbench_report
-from frontend.pages.shared.common import image_response, page_of, person
+from frontend.pages.shared.common import image_response, page_of, person, there
 from frontend.pages.work.reading import finds, guidelines_shown, is_part, pinned_question, reading, run
 from frontend.rendering.run_parts import RunParts
 from frontend.rendering.run_strip import run_strip
@@ -42,10 +42,7 @@ UNSAID = {**label_json(-1, None), "after_user_turn": False}
 def workbench(request: HttpRequest, pk: int) -> HttpResponse:
     """My assignment: its trajectory laid out, and everything the script needs to label it."""
     user = person(request)
-    mine = Assignment.stored.filter(annotator=user).select_related(
-        "project", "annotator", "recheck", "trajectory__subset", "trajectory__task"
-    )
-    assignment = get_object_or_404(policies.visible(user, mine), pk=pk)
+    assignment = there(own_assignment(user, pk))
     opened = page_of(request, assignment.project, "label")
     bench = workbench_report(actor=user, assignment=assignment)
     if bench.open and has_unread(user=user, guideline=bench.guidelines):
