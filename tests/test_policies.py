@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
-from django.db.models import Model
+from django.db.models import BigIntegerField, Model
 from django.test.utils import CaptureQueriesContext
 
 from annotation import models as m
 from annotation import policies
 from annotation.core.errors import Denied
-from annotation.policies import OPERATOR, allowed, field_access, require, visible
+from annotation.policies import OPERATOR, allowed, field_access, lookups, require, visible
+from annotation.policies.lookups import Lookup
 from annotation.services import accounts, adjudicate, assign, label, projects, release
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
@@ -216,6 +217,32 @@ def test_releases_are_for_adjudicators_and_admins(line: SimpleNamespace, cast: C
     for model in (m.Release, m.ReleaseRecord, m.ReleaseLabel):
         assert seen(cast.admin, model) and seen(cast.judith, model)
         assert seen(cast.ann, model) == []
+
+
+def test_lookups_find_what_a_policy_leaves_and_no_more(line: SimpleNamespace, cast: Cast) -> None:
+    """Of everybody, of an admin who labels, and of who may not sign in any more."""
+    m.Membership.objects.filter(user=cast.ann).update(is_admin=True)
+    rows: tuple[tuple[Lookup[Any], Any, Any], ...] = (
+        (lookups.own_assignment, policies.own, lookups.ASSIGNMENTS),
+        (lookups.own_case, policies.own, lookups.CASES),
+        (lookups.visible_case, visible, lookups.CASES),
+        (lookups.visible_trajectory, visible, lookups.TRAJECTORIES),
+    )
+    away = m.User.objects.get(pk=cast.root.pk)
+    away.is_active = False
+    found = 0
+    for look_up, policy, table in rows:
+        for key in [*table.values_list("pk", flat=True), 10**6, BigIntegerField.MAX_BIGINT + 1]:
+            for name in EVERYBODY:
+                user = cast.everybody[name]
+                assert look_up(user, key) == policy(user, table).filter(pk=key).first(), (name, key)
+                found += look_up(user, key) is not None
+            assert look_up(AnonymousUser(), key) is look_up(away, key) is None
+    assert found > 20
+    for name in EVERYBODY:
+        member = name != "oscar"
+        assert (lookups.visible_project(cast.everybody[name], "bench") == cast.project) is member
+        assert lookups.visible_project(cast.everybody[name], "bench\x00") is None
 
 
 def test_rows_that_are_not_live_are_nobodys(line: SimpleNamespace, cast: Cast) -> None:
