@@ -43,6 +43,8 @@ CALLED_BY_NAME: Final = (
         "create_cursor",
         "_get_session_from_db",
     ),
+    # Django's iterable of rows, of the compiler of its query
+    *("execute_sql", "results_iter"),
     # Django's validators of passwords and upload handlers, gunicorn's worker
     *("validate", "password_changed"),
     *("new_file", "receive_data_chunk", "file_complete"),
