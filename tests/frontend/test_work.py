@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from annotation.core.vocabulary import AssignmentState, ExposureKind
@@ -211,7 +212,10 @@ def without_keys(page: bytes) -> bytes:
     return re.sub(rb'(name="(csrfmiddlewaretoken|claim_key)" value=|nonce=)"[^"]*"', b"", page)
 
 
-def test_neighbours_are_ones_own_that_can_be_opened(browse, cast, at):
+@pytest.mark.parametrize("retest", [0, 10])
+def test_neighbours_are_ones_own_that_can_be_opened(browse, cast, at, retest):
+    Project.objects.filter(pk=cast.project.pk).update(retest_percent=retest, retest_days=7)
+    cast.project.refresh_from_db()
     people.import_records(cast.project, 6)
     mine = [people.label_next(cast.ann, cast.project) for _ in range(2)]
     back = people.claim(cast.ann, cast.project)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, Final
 
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
@@ -12,6 +13,7 @@ from django.utils import timezone
 from annotation.core.vocabulary import SEEN_LABELS, AssignmentState, RecheckKind, SecondReader
 from annotation.models import Assignment, Exposure, Project, Subset, User
 from annotation.models.data import with_trajectories
+from annotation.models.prepared import Prepared
 from annotation.policies.rechecks import not_closed
 
 from . import trajectory_counts
@@ -71,21 +73,47 @@ def own_work(user: User, projects: Iterable[int]) -> dict[int, OwnWork]:
     return work_in
 
 
-def neighbours(assignment: Assignment) -> Neighbours:
-    """The assignments before and after it that its annotator can open: their open and submitted ones. One
-    query, of two look-ups in an index: it takes no longer the more somebody has labelled."""
+def _with_neighbours(assignment: int, annotator: int, project: Project) -> QuerySet[Assignment]:
+    """An assignment with `previous` and `following`. Of two look-ups in an index: it takes no longer the more
+    somebody has labelled."""
     own = Assignment.stored.filter(
-        annotator=assignment.annotator_id,
-        project=assignment.project_id,
+        annotator=annotator,
+        project=project.pk,
         state__in=(AssignmentState.OPEN, AssignmentState.SUBMITTED),
     )
-    own = not_closed(assignment.project, own)
-    beside = Assignment.stored.filter(pk=assignment.pk).values_list(
-        Subquery(own.filter(pk__lt=assignment.pk).order_by("-pk").values("pk")[:1]),
-        Subquery(own.filter(pk__gt=assignment.pk).order_by("pk").values("pk")[:1]),
+    own = not_closed(project, own)
+    return (
+        Assignment.stored.filter(pk=assignment)
+        .only("pk")
+        .annotate(
+            previous=Subquery(own.filter(pk__lt=assignment).order_by("-pk").values("pk")[:1]),
+            following=Subquery(own.filter(pk__gt=assignment).order_by("pk").values("pk")[:1]),
+        )
     )
-    previous, following = beside.get()
-    return Neighbours(previous=previous, next=following)
+
+
+_without_retests: Final = Prepared(
+    lambda assignment, annotator, project: _with_neighbours(
+        assignment, annotator, Project(pk=project, retest_percent=0)
+    ),
+    assignment=(7_000_000_001, 7_000_000_002),
+    annotator=(8_000_000_001, 8_000_000_002),
+    project=(9_000_000_001, 9_000_000_002),
+)
+
+
+def neighbours(assignment: Assignment) -> Neighbours:
+    """The assignments before and after it that its annotator can open: their open and submitted ones. One
+    query."""
+    project, annotator = assignment.project, assignment.annotator_id
+    rows: Any = (
+        # what closes in a project with retests depends on the time
+        _with_neighbours(assignment.pk, annotator, project)
+        if project.retest_percent
+        else _without_retests(assignment=assignment.pk, annotator=annotator, project=project.pk)
+    )
+    [row] = rows
+    return Neighbours(previous=row.previous, next=row.following)
 
 
 def reopenable() -> Q:
