@@ -8,6 +8,7 @@ from django.db.models import Count
 
 from annotation.core.influence.experiment import Arm, arms_of, deal
 from annotation.models import ACTIVE_STATES, Allocation, Assignment, Project, Task
+from annotation.models.prepared import Prepared
 from annotation.policies import deals_people
 
 
@@ -18,11 +19,19 @@ def deal_for_claim(made: Assignment, *, now: datetime) -> None:
     The assignment is in the database: it holds a share of the project's row, so that an experiment that is
     switched on meanwhile finds it. Two who claim runs of one task at once take turns by the task's row.
     """
-    project = Project.objects.only("experiment_seed", "experiment_unit", "experiment_arms").get(
-        pk=made.project_id
-    )
+    [project] = _experiment(project=made.project_id)
     if deals_people(project):
         _deal(project, made, now)
+
+
+_experiment = Prepared(
+    lambda project: (
+        Project.objects.filter(pk=project)
+        .order_by()
+        .only("experiment_seed", "experiment_unit", "experiment_arms")
+    ),
+    "project",
+)
 
 
 def deal_again(project: Project, *, now: datetime) -> None:

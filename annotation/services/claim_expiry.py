@@ -36,6 +36,7 @@ from annotation.models import (
     Trajectory,
     User,
 )
+from annotation.models.prepared import Prepared
 from annotation.policies import OPERATOR, Actor
 
 from . import audit, notices, rechecks
@@ -49,7 +50,11 @@ LOOKED_AT_ONCE = 200
 def hold(user: User) -> User:
     """The person as they are now, their row locked: whatever changes the roles or takes open work of one
     person asks for this first, so that nobody claims anything while they are being removed."""
-    return User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    [held] = _held(user=user.pk)
+    return held
+
+
+_held = Prepared(lambda user: User.objects.select_for_update(no_key=True).filter(pk=user), "user")
 
 
 def lock_claims(claims: QuerySet[Assignment]) -> list[Assignment]:

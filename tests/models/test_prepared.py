@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from operator import attrgetter
+from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Exists, QuerySet
 from django.db.models.functions import TruncDate
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import Assignment, Membership
+from annotation.models import Assignment, Membership, User
 from annotation.models.prepared import Prepared
 from tests.people import Cast, claim, import_records
 
@@ -76,3 +77,46 @@ def test_prepared_query_refuses_what_is_made_of_an_example(cast: Cast) -> None:
     prepared = Prepared(compose, user=(7_000_000_002, 7_000_000_003), project=(8_000_000_001, 8_000_000_002))
     with pytest.raises(AssertionError, match="made of an example"):
         prepared(user=cast.ann.pk, project=cast.project.pk)
+
+
+def test_prepared_lists_of_values_are_what_the_query_lists_by_the_number_of_what_is_asked_for(
+    cast: Cast,
+) -> None:
+    rows = import_records(cast.project, 5)
+    for _ in range(3):
+        claim(cast.ann, cast.project)
+
+    def compose(people: list[int], trajectories: list[int], flat: bool) -> QuerySet[Assignment, Any]:
+        held = Assignment.objects.filter(annotator__in=people, trajectory__in=trajectories).order_by("-pk")
+        columns = held.values_list("trajectory_id", flat=True)
+        return columns if flat else held.values_list("trajectory__position", "claimed_at", "pk")
+
+    prepared = Prepared(compose, "people", "trajectories")
+    keys = [row.pk for row in rows]
+    asked: list[tuple[list[int], list[int]]] = [
+        *(([cast.ann.pk, cast.ben.pk], keys[:number]) for number in range(6)),
+        ([cast.ben.pk], keys),
+        ([cast.ann.pk], [*range(10**6, 10**6 + 300), *keys]),
+    ]
+    for people, trajectories in asked:
+        for flat in (True, False):
+            found = prepared(people=people, trajectories=trajectories, flat=flat)
+            assert found == list(compose(people, trajectories, flat))
+            first = prepared.first(people=people, trajectories=trajectories, flat=flat)
+            assert first == (found[0] if found else None)
+    assert len(prepared(people=[cast.ann.pk], trajectories=keys, flat=True)) == 3
+    # a form for each power of two, and none for what finds nothing
+    with CaptureQueriesContext(connection) as queries:
+        assert prepared(people=[cast.ann.pk], trajectories=[], flat=True) == []
+        prepared(people=[cast.ann.pk], trajectories=keys[:3], flat=True)
+    [text] = [query["sql"] for query in queries]
+    assert text.count(str(keys[2])) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_prepared_query_that_locks_is_asked_in_a_transaction_only() -> None:
+    prepared = Prepared(lambda user: User.objects.select_for_update().filter(pk=user), "user")
+    with transaction.atomic():
+        assert prepared(user=1) == []
+    with pytest.raises(transaction.TransactionManagementError):
+        prepared(user=1)

@@ -1,12 +1,10 @@
 """Claim trajectories: the next one, or what is unfinished; among them what is asked for once more."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -28,80 +26,24 @@ from annotation.models import (
     Subset,
     Trajectory,
     User,
-    given_to_people,
 )
 from annotation.models.prepared import Prepared
 from annotation.policies import require, withheld
 from annotation.policies.crowd import keep_place
-from annotation.policies.qualifying import closed_subsets
 from annotation.policies.rechecks import askable
 
 from .. import arms, claim_expiry, rechecks, training
-from ..shares import limits, meetings
-from ..shares.limits import Quotas
+from ..shares import meetings
 from ..training import gold
 from ..transitions import advance
+from .queue import Queue, queue_of
 from .slots import guideline_in_force, take_slot
 
 CLAIM_TRIES = 50
-NEXT = 128
-"""So far ahead a claim looks for a trajectory whose people its annotator has met least."""
 TRIED = 8
 CLAIM_KEY = re.compile(r"[!-~]{1,64}")
 CLAIM_KEY_RULE = translatable("1 to 64 visible ASCII characters.")
 NOTHING_LEFT = translatable("There is nothing left for you to label in this project.")
-
-
-@dataclass(frozen=True, slots=True)
-class _Queue:
-    """A project's queue, as it is to one person: of the subsets `closed` (each with the test that opens it)
-    they get nothing, and of those that are `full` no more than is assigned to them."""
-
-    user: User
-    project: Project
-    closed: Mapping[int, int]
-    quotas: Quotas
-
-    def claimable(
-        self, cursor: int, *, assigned: bool | None = None, untested: bool = False
-    ) -> QuerySet[Trajectory]:
-        """Trajectories that the person may claim, in queue order: a free slot that is kept for nobody else,
-        never theirs before, nothing of it seen, and left by judges where these are asked first. `assigned`:
-        only those of which a place is kept for them, or only others. `untested`: also of subsets whose test
-        they have not passed."""
-        of_row = {"trajectory": OuterRef("pk")}
-        kept = Q(Exists(Reservation.objects.filter(**of_row, annotator=self.user)), free_slots__gt=0)
-        theirs = Assignment.objects.filter(**of_row, annotator=self.user)
-        # what was resolved, and is labelled once more: its readers are none of the N
-        rechecked = Assignment.stored.filter(recheck__trajectory=OuterRef("pk"), annotator=self.user)
-        seen = Exposure.objects.filter(**of_row, user=self.user, kind__in=SEEN_LABELS)
-        left = given_to_people() if self.project.judges_first else Q()
-        open_to_all = Q(left, free_slots__gt=F("reserved"))
-        if self.quotas.full:
-            open_to_all &= ~Q(subset__in=self.quotas.full)
-        places = {None: kept | open_to_all, True: kept, False: open_to_all}
-        return (
-            Trajectory.objects.filter(
-                places[assigned],
-                ~Q(subset__in=self.closed) if self.closed and not untested else Q(),
-                ~Exists(theirs),
-                ~Exists(rechecked),
-                ~Exists(seen),
-                project=self.project,
-                live=True,
-                position__gte=cursor,
-            )
-            .only("pk", "position")
-            .order_by("position")
-        )
-
-
-def _queue(membership: Membership, project: Project) -> _Queue:
-    """A project's queue for a member, as `_member` gives it. No query without tests and quotas."""
-    user = membership.user
-    tested, limited = getattr(membership, "tested", False), getattr(membership, "limited", False)
-    closed = closed_subsets(user, [project.pk]).get(project.pk, {}) if tested else {}
-    return _Queue(user, project, closed, limits.quotas(user, project) if limited else limits.ANY_NUMBER)
 
 
 def has_seen_labels(user: User, trajectory: Trajectory) -> bool:
@@ -117,14 +59,7 @@ class _Held(Exception):
         self.pk = pk
 
 
-def _first(queryset: QuerySet[Trajectory]) -> Trajectory | None:
-    """The first row, locked; on PostgreSQL rows that others hold are passed over."""
-    if connection.features.has_select_for_update_skip_locked:
-        queryset = queryset.select_for_update(skip_locked=True, of=("self",), no_key=True)
-    return queryset.first()
-
-
-def unfinished(user: User, project: Project) -> QuerySet[Assignment]:
+def unfinished(user: User | int, project: Project | int) -> QuerySet[Assignment]:
     """A person's open assignments in a project, the last used first; not what an import is just storing."""
     mine = Assignment.stored.filter(
         annotator=user, project=project, state=AssignmentState.OPEN, imported=False
@@ -185,18 +120,16 @@ def _claim(actor: User, project: Project, claim_key: str | None, wait_for: int |
     assigned: bool = getattr(membership, "assigned", False)
     drawn = gold.drawn(membership, project, getattr(membership, "last", None))
     # whatever comes of it, so that a recheck takes no less time
-    queue = _queue(membership, project)
+    queue = queue_of(membership, project)
     ranked, first, last = _evenly(queue, membership.claim_cursor)
     if recheck is not None and drawn is None and not membership.recheck_gap:
         return _assign_recheck(actor, project, recheck, claim_key)
     try:
         passed = 0  # what was assigned may stand anywhere: what is before it has not been looked at
         # of what is assigned to them, the first one that nobody else holds just now
-        chosen = _first(queue.claimable(0, assigned=True)) if assigned else None
+        chosen = queue.next(0, assigned=True) if assigned else None
         if chosen is None and wait_for is None and ranked:
-            # between their places, or SQLite reads the whole queue
-            among = queue.claimable(first, assigned=False).filter(position__lte=last)
-            chosen, passed = _first(_in_order(among, ranked)), first
+            chosen, passed = queue.best(ranked, first, last), first
         if chosen is None:
             chosen = _choose(queue, membership.claim_cursor, wait_for, assigned=assigned)
             passed = chosen.position
@@ -239,8 +172,8 @@ def _members(user: int, project: int, now: datetime, day: date) -> QuerySet[Memb
 
 _membership = Prepared(
     _members,
-    user=(7_000_000_001, 7_000_000_002),
-    project=(8_000_000_001, 8_000_000_002),
+    "user",
+    "project",
     now=(datetime(1, 2, 3, tzinfo=UTC), datetime(2, 3, 4, tzinfo=UTC)),
     day=(date(4, 5, 6), date(5, 6, 7)),
 )
@@ -288,10 +221,16 @@ def take_up(assignment: int, *, slot: int | None = None) -> None:
     )
 
 
+def _limit_of_each(user: int, project: int) -> QuerySet[Assignment, int]:
+    return unfinished(user, project).order_by().values_list("project__claim_limit", flat=True)
+
+
+_limits = Prepared(_limit_of_each, "user", "project")
+
+
 def keep_limit(actor: User, project: Project) -> None:
     """Raises Conflict (code "claim_limit") to whoever holds as many unfinished trajectories as they may."""
-    limits = unfinished(actor, project).order_by().values_list("project__claim_limit", flat=True)
-    held = list(limits)
+    held = _limits(user=actor.pk, project=project.pk)
     if held and len(held) >= held[0]:
         raise Conflict(
             translatable(
@@ -313,8 +252,8 @@ def claim_this(*, actor: User, trajectory: Trajectory) -> Assignment:
     training.refuse_paused(Membership.objects.filter(project=trajectory.project_id, user=actor).first())
     keep_limit(actor, trajectory.project)
     keep_place(actor, trajectory.project, timezone.now())
-    queue = _queue(_member(actor, trajectory.project), trajectory.project)
-    chosen = queue.claimable(0).filter(pk=trajectory.pk).first()
+    queue = queue_of(_member(actor, trajectory.project), trajectory.project)
+    chosen = queue.this(trajectory.pk)
     if chosen is None:
         raise Conflict(translatable("This trajectory is not available to you."), code="not_claimable")
     return _assign(actor, trajectory.project, chosen, None, assigned=True)
@@ -362,7 +301,7 @@ def _begin(
     return made
 
 
-def _evenly(queue: _Queue, cursor: int) -> tuple[dict[int, int], int, int]:
+def _evenly(queue: Queue, cursor: int) -> tuple[dict[int, int], int, int]:
     """Of the next trajectories in the queue those by which people meet most evenly, the best first, each with
     its free slots; the position before which nothing is left, and the one behind which none of them is. None
     when these are all the person's own: it looks at no more than NEXT rows. Three queries; with quotas two
@@ -370,12 +309,7 @@ def _evenly(queue: _Queue, cursor: int) -> tuple[dict[int, int], int, int]:
     user, project = queue.user, queue.project
     if project.annotators_per_trajectory == 1:
         return {}, 0, 0
-    rows = Trajectory.objects.filter(
-        project=project, live=True, free_slots__gt=F("reserved"), position__gte=cursor
-    )
-    following = rows.exclude(subset__in=queue.quotas.full).order_by("position").values("pk")[:NEXT]
-    claimable = queue.claimable(cursor, assigned=False)
-    found = list(claimable.filter(pk__in=following).values_list("pk", "position", "free_slots"))
+    found = queue.following(cursor)
     if not found:
         return {}, 0, 0
     places = {pk: at for pk, at, _free in found}
@@ -389,7 +323,7 @@ def _evenly(queue: _Queue, cursor: int) -> tuple[dict[int, int], int, int]:
         partners = most * (project.annotators_per_trajectory - 1)
         share = partners / max(1, meetings.others(project.pk, user.pk))
         # however many begun ones wait before them
-        unbegun = claimable.filter(
+        unbegun = queue.claimable(cursor, assigned=False).filter(
             free_slots=project.annotators_per_trajectory, position__lt=(turn + 1) * sampling.PLACES
         )
         for pk, at, free in unbegun.values_list("pk", "position", "free_slots")[:TRIED]:
@@ -401,14 +335,7 @@ def _evenly(queue: _Queue, cursor: int) -> tuple[dict[int, int], int, int]:
     return {pk: waiting[pk] for pk in ranked}, first, max(places[pk] for pk in ranked)
 
 
-def _in_order(rows: QuerySet[Trajectory], ranked: Mapping[int, int]) -> QuerySet[Trajectory]:
-    """Those of these rows that are ranked, the best first, and have as many free slots still: whoever has
-    taken one meanwhile would be met unasked."""
-    still = Q(*(Q(pk=pk, free_slots=free) for pk, free in ranked.items()), _connector=Q.OR)
-    return rows.filter(still).order_by(Case(*(When(pk=pk, then=rank) for rank, pk in enumerate(ranked))))
-
-
-def _nothing_left(queue: _Queue) -> Conflict:
+def _nothing_left(queue: Queue) -> Conflict:
     """Why there is nothing to claim: nothing is left, or a test stands before what is."""
     left = queue.claimable(0, untested=True) if queue.closed else Trajectory.objects.none()
     subset = left.filter(subset__in=queue.closed).values_list("subset", flat=True).first()
@@ -422,7 +349,7 @@ def _nothing_left(queue: _Queue) -> Conflict:
     )
 
 
-def _choose(queue: _Queue, cursor: int, wait_for: int | None, *, assigned: bool) -> Trajectory:
+def _choose(queue: Queue, cursor: int, wait_for: int | None, *, assigned: bool) -> Trajectory:
     """The trajectory to claim from the queue, its row locked.
 
     Waiting is done for one row only, in a transaction that holds no other: whoever held one and waited for
@@ -434,10 +361,10 @@ def _choose(queue: _Queue, cursor: int, wait_for: int | None, *, assigned: bool)
         if chosen is None:
             raise StaleState(translatable("Somebody else has claimed it."), code="no_free_slot")
         return chosen
-    chosen = _first(queue.claimable(cursor, assigned=False))
+    chosen = queue.next(cursor, assigned=False)
     if chosen is None and cursor:
         # The cursor is a short cut, not the truth: before saying no, look from the start.
-        chosen = _first(queue.claimable(0, assigned=False))
+        chosen = queue.next(0, assigned=False)
     if chosen is None:
         left = queue.claimable(0, assigned=None if assigned else False).first()
         if left is None:

@@ -8,12 +8,11 @@ from django.db.models import F, Q
 from annotation.core.errors import StaleState
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import (
-    ACTIVE_STATES,
-    Assignment,
     Guideline,
     Project,
     Trajectory,
 )
+from annotation.models.prepared import Prepared
 
 from ..rechecks import FULL
 from ..shares import meetings, reservations
@@ -21,13 +20,19 @@ from ..shares import meetings, reservations
 
 def guideline_in_force(project_id: int) -> int:
     """The version of the newest guidelines; 0 without guidelines."""
-    return (
-        Guideline.objects.filter(project=project_id)
-        .order_by("-version")
-        .values_list("version", flat=True)
-        .first()
-        or 0
-    )
+    return _newest_guideline.first(project=project_id) or 0
+
+
+_newest_guideline = Prepared(
+    lambda project: (
+        Guideline.objects.filter(project=project).order_by("-version").values_list("version", flat=True)[:1]
+    ),
+    "project",
+)
+_number_of_slots = Prepared(
+    lambda project: Project.objects.filter(pk=project).values_list("annotators_per_trajectory", flat=True),
+    "project",
+)
 
 
 def take_slot(trajectory_id: int, project_id: int, *, annotator: int, assigned: bool = True) -> int:
@@ -62,12 +67,11 @@ def take_slots(
         reservations.used(annotator, kept.intersection(pks))
     if not taken:
         return {}
-    slots = range(Project.objects.values_list("annotators_per_trajectory", flat=True).get(pk=project_id))
+    [number] = _number_of_slots(project=project_id)
     held: dict[int, set[int | None]] = {pk: set() for pk in pks}
-    active = Assignment.objects.filter(trajectory__in=pks, state__in=ACTIVE_STATES).order_by()
     met: Counter[int] = Counter()
-    for pk, slot, person in active.values_list("trajectory", "slot", "annotator"):
+    for pk, person, slot in meetings.active(trajectories=pks):
         held[pk].add(slot)
         met[person] += 1
     meetings.count(project_id, {(annotator, person): times for person, times in met.items()})
-    return {pk: min(slot for slot in slots if slot not in used) for pk, used in held.items()}
+    return {pk: min(slot for slot in range(number) if slot not in used) for pk, used in held.items()}

@@ -11,6 +11,7 @@ from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.db.models.functions import Greatest
 
 from annotation.models import ACTIVE_STATES, Assignment, Meeting, Membership
+from annotation.models.prepared import Prepared
 
 Pair = tuple[int, int]
 
@@ -40,9 +41,22 @@ def count(project_id: int, changes: Mapping[Pair, int]) -> None:
 
 def _locked(project_id: int, pairs: Collection[Pair]) -> dict[Pair, int]:
     """The rows of these pairs, by their keys."""
+    firsts, seconds = zip(*pairs, strict=True)
+    return {
+        (one, other): pk for pk, one, other in _of_pairs(project=project_id, first=firsts, second=seconds)
+    }
+
+
+def _rows_of_pairs(
+    project: int, first: Collection[int], second: Collection[int]
+) -> QuerySet[Meeting, tuple[int, int, int]]:
+    pairs = zip(first, second, strict=True)
     asked = Q(*(Q(first=one, second=other) for one, other in pairs), _connector=Q.OR)
-    rows = Meeting.objects.filter(asked, project=project_id).order_by("pk").select_for_update(no_key=True)
-    return {(one, other): pk for pk, one, other in rows.values_list("pk", "first", "second")}
+    rows = Meeting.objects.filter(asked, project=project).order_by("pk").select_for_update(no_key=True)
+    return rows.values_list("pk", "first", "second")
+
+
+_of_pairs = Prepared(_rows_of_pairs, "project", "first", "second")
 
 
 def joined(project_id: int, annotator: int, trajectories: Collection[int]) -> None:
@@ -67,10 +81,17 @@ def left(gone: Iterable[tuple[int, int, int]]) -> None:
 
 def met(project_id: int, person: int) -> dict[int, int]:
     """How often a person has met each other one who labels here still. One query."""
-    rows = Meeting.objects.filter(Q(first=person) | Q(second=person), project=project_id)
+    return dict(_met(project=project_id, person=person))
+
+
+def _met_by(project: int, person: int) -> QuerySet[Meeting, tuple[int, int]]:
+    rows = Meeting.objects.filter(Q(first=person) | Q(second=person), project=project)
     rows = rows.annotate(other=Case(When(first=person, then="second"), default="first"))
-    here = _labelling(project_id).filter(user=OuterRef("other"))
-    return dict(rows.filter(Exists(here)).values_list("other", "number"))
+    here = _labelling(project).filter(user=OuterRef("other"))
+    return rows.filter(Exists(here)).values_list("other", "number")
+
+
+_met = Prepared(_met_by, "project", "person")
 
 
 def others(project_id: int, person: int) -> int:
@@ -86,7 +107,15 @@ def _labelling(project_id: int) -> QuerySet[Membership]:
 def holders(trajectories: Collection[int]) -> dict[int, list[int]]:
     """By trajectory the people who have it, open or submitted; without those that nobody has. One query."""
     there: dict[int, list[int]] = defaultdict(list)
-    rows = Assignment.objects.filter(trajectory__in=trajectories, state__in=ACTIVE_STATES).order_by()
-    for trajectory, person in rows.values_list("trajectory", "annotator"):
+    for trajectory, person, _slot in active(trajectories=trajectories):
         there[trajectory].append(person)
     return there
+
+
+def _active(trajectories: Collection[int]) -> QuerySet[Assignment, tuple[int, int, int | None]]:
+    rows = Assignment.objects.filter(trajectory__in=trajectories, state__in=ACTIVE_STATES).order_by()
+    return rows.values_list("trajectory", "annotator", "slot")
+
+
+active = Prepared(_active, "trajectories")
+"""Who has these trajectories, open or submitted, in which slot."""

@@ -2,9 +2,12 @@
 
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from annotation.core.training.marks import compare, marks
 from annotation.core.vocabulary import AttemptState, RecheckKind, RecheckState
 from annotation.models import Membership, Recheck, TestAttempt, User
+from annotation.models.prepared import Prepared
 from annotation.reports.training.proficiency import asked_of, key_values, labels_of_attempt
 
 from .. import audit
@@ -13,13 +16,20 @@ from . import turns
 
 def next_item(membership: Membership) -> int | None:
     """The turn (pk) that comes next in the attempt that a member is at; None: they are at none. One query."""
+    return _next.first(user=membership.user_id, project=membership.project_id)
+
+
+def _next_of(user: int, project: int) -> QuerySet[Recheck, int]:
     rows = Recheck.objects.filter(
-        annotator=membership.user_id,
-        project=membership.project_id,
+        annotator=user,
+        project=project,
         kind=RecheckKind.TEST.value,
         attempt__state=AttemptState.RUNNING.value,
     ).exclude(state=RecheckState.DONE.value)
-    return rows.order_by("pk").values_list("pk", flat=True).first()
+    return rows.order_by("pk").values_list("pk", flat=True)[:1]
+
+
+_next = Prepared(_next_of, "user", "project")
 
 
 def after_item(recheck: Recheck, *, now: datetime) -> None:

@@ -10,6 +10,7 @@ from annotation.core.errors import Conflict, Invalid, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import NoticeKind, PilotState, RecheckKind, RecheckState
 from annotation.models import Assignment, Guideline, Membership, Pilot, Project, Recheck, Subset, User
+from annotation.models.prepared import Prepared
 from annotation.policies import OPERATOR, Actor, recorded, require
 from annotation.reports.training.pilots import pilot_progress
 
@@ -86,12 +87,18 @@ def _ask(pilot: Pilot, member: Membership, now: datetime) -> None:
     )
 
 
+_running = Prepared(
+    lambda project: Pilot.objects.filter(project=project, state=PilotState.RUNNING).order_by("pk")[:1],
+    "project",
+)
+
+
 def pilot_turn(membership: Membership) -> int | None:
     """The next turn (pk) of a member at the running pilot; None: none runs.
 
     Raises Conflict (code "pilot") where they have had all of it: the queue is not open yet.
     """
-    pilot = Pilot.objects.filter(project=membership.project_id, state=PilotState.RUNNING).first()
+    pilot = _running.first(project=membership.project_id)
     if pilot is None:
         return None
     rows = Recheck.objects.filter(

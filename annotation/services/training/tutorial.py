@@ -21,6 +21,7 @@ from annotation.models import (
     TutorialItem,
     User,
 )
+from annotation.models.prepared import Prepared
 from annotation.policies import Actor, require
 from annotation.reports.training.tutorial import (
     FEEDBACK,
@@ -104,12 +105,15 @@ def skip_tutorial(*, actor: Actor, membership: Membership) -> Membership:
     return current
 
 
+_items = Prepared(lambda project: items(project).values_list("trajectory", flat=True), "project")
+
+
 def next_turn(membership: Membership, project: Project, *, now: datetime) -> int | None:
     """The turn (pk) at the tutorial that a member must take first; None when it is behind them, or there is
     no tutorial. What they have not been asked yet is asked now. At most four queries."""
     if membership.tutorial_done_at is not None:
         return None
-    order = list(items(project).values_list("trajectory", flat=True))
+    order = _items(project=project.pk)
     if not order:
         return None
     user = membership.user
