@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final
@@ -107,9 +107,10 @@ def search(
     found: list[Found] = []
     if kind in ("", "step"):
         found += islice(_steps(project, pages, words, pattern), MOST)
-    for one in (kind,) if kind else SEARCHED:
-        if one != "step":
-            found += islice(_said(actor, project, pages, one, pattern, reasons), MOST)
+    if kinds := [one for one in ((kind,) if kind else SEARCHED) if one != "step"]:
+        reader = _reader(actor, project)
+        for one in kinds:
+            found += islice(_said(reader, pages, one, pattern, reasons), MOST)
     names = Trajectory.objects.filter(pk__in={row.trajectory for row in found}).order_by()
     known = dict(names.values_list("pk", "record_id"))
     return [replace(row, record_id=known[row.trajectory]) for row in found]
@@ -190,30 +191,45 @@ def _texts(message: Message) -> Iterator[str]:
         yield call.arguments_raw
 
 
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Who searches: `own` are their assignments that they can open, `hidden` the trajectories of which they
+    find only what they say themselves."""
+
+    actor: User
+    project: Project
+    own: Collection[int]
+    hidden: Collection[int]
+
+
+def _reader(actor: User, project: Project) -> _Reader:
+    """At most five queries."""
+    hidden: set[int] = set()
+    if (kept := kept_from_lists(actor, project)) is not None:
+        hidden = set(Trajectory.objects.filter(kept, project=project).values_list("pk", flat=True))
+    own = set(_own(actor, project).order_by().values_list("pk", flat=True))
+    return _Reader(actor, project, own, hidden)
+
+
 def _said(
-    actor: User,
-    project: Project,
+    reader: _Reader,
     pages: Mapping[int, Page],
     kind: str,
     pattern: re.Pattern[str],
     reasons: Mapping[str, str],
 ) -> Iterator[Found]:
     """The finds in what people said, as far as the person may read it."""
-    kept = kept_from_lists(actor, project)
-    hidden: set[int] = set()
-    if kept is not None:
-        hidden = set(Trajectory.objects.filter(kept, project=project).values_list("pk", flat=True))
     if kind == "comment":
-        said = _comments(actor, project)
+        said = _comments(reader)
     elif kind == "decision":
-        said = _decisions(actor, project)
+        said = _decisions(reader)
     elif kind == "remark":
-        said = _remarks(actor, project)
+        said = _remarks(reader)
     else:
-        said = _labels(actor, project, None if kind == "note" else reasons)
+        said = _labels(reader, None if kind == "note" else reasons)
     for pk, index, own, talk, text in said:
         page = pages.get(pk) if talk is None else Page("discussion", talk)
-        if page is not None and (own or pk not in hidden) and (hit := pattern.search(text)):
+        if page is not None and (own or pk not in reader.hidden) and (hit := pattern.search(text)):
             yield _found(kind, pk, index, page, text, hit, judged=not own)
 
 
@@ -221,10 +237,10 @@ Said = Iterator[tuple[int, int | None, bool, int | None, str]]
 """The trajectory, the message, whether it is the reader's own, the discussion it stands in, and the text."""
 
 
-def _labels(actor: User, project: Project, reasons: Mapping[str, str] | None) -> Said:
+def _labels(reader: _Reader, reasons: Mapping[str, str] | None) -> Said:
     """The notes of labels that the person may read, or the titles of their reasons."""
-    mine = set(_own(actor, project).values_list("pk", flat=True))
-    of_project = Q(assignment__project=project) & in_use("assignment__trajectory__")
+    actor = reader.actor
+    of_project = Q(assignment__project=reader.project) & in_use("assignment__trajectory__")
     of_project &= ~Q(note="") if reasons is None else ~Q(reason="")
     # of rechecks one's own alone
     of_project &= Q(assignment__recheck__isnull=True) | Q(assignment__annotator=actor)
@@ -236,13 +252,14 @@ def _labels(actor: User, project: Project, reasons: Mapping[str, str] | None) ->
         in_order = rows.order_by("assignment__trajectory_id", "pk")
         for pk, turn, annotator, note, reason, place in in_order.values_list(*columns, "place"):
             own = annotator == actor.pk
-            if not own or turn in mine:
+            if not own or turn in reader.own:
                 text = unescape(note) if reasons is None else reasons.get(reason, reason)
                 yield pk, place, own, None, text
 
 
-def _comments(actor: User, project: Project) -> Said:
+def _comments(reader: _Reader) -> Said:
     """Comments of discussions, and why people changed their minds in them."""
+    actor, project = reader.actor, reader.project
     of_project = {"discussion__project": project, "discussion__trajectory__live": True}
     comments = visible(actor, Comment.objects.filter(**of_project, retracted_at=None))
     columns = ("discussion__trajectory", "step__message_index", "author", "discussion", "text")
@@ -256,9 +273,10 @@ def _comments(actor: User, project: Project) -> Said:
         yield pk, index, author == actor.pk, discussion, unescape(text)
 
 
-def _decisions(actor: User, project: Project) -> Said:
+def _decisions(reader: _Reader) -> Said:
     """The notes of the consensus."""
-    of_project = {"trajectory__project": project, "trajectory__live": True}
+    actor = reader.actor
+    of_project = {"trajectory__project": reader.project, "trajectory__live": True}
     of_steps = visible(actor, Consensus.objects.filter(**of_project))
     outcomes = visible(actor, OutcomeConsensus.objects.filter(**of_project))
     steps = of_steps.annotate(place=F("step__message_index"))
@@ -268,16 +286,15 @@ def _decisions(actor: User, project: Project) -> Said:
             yield pk, place, by == actor.pk, None, unescape(note)
 
 
-def _remarks(actor: User, project: Project) -> Said:
+def _remarks(reader: _Reader) -> Said:
     """Remarks to admins, and their answers."""
-    mine = set(_own(actor, project).values_list("pk", flat=True))
     of_project = in_use("assignment__trajectory__")
-    rows = visible(actor, AdminRemark.objects.filter(of_project, project=project))
+    rows = visible(reader.actor, AdminRemark.objects.filter(of_project, project=reader.project))
     columns = ("assignment__trajectory", "assignment", "assignment__annotator", "step__message_index")
     in_order = rows.order_by("assignment__trajectory_id", "pk")
     for pk, turn, annotator, place, *texts in in_order.values_list(*columns, "text", "answer"):
-        own = annotator == actor.pk
-        if not own or turn in mine:
+        own = annotator == reader.actor.pk
+        if not own or turn in reader.own:
             for text in filter(None, texts):
                 yield pk, place, own, None, unescape(text)
 
