@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.tree import ExtraTreeClassifier
 
 from annotation.core.baseline.evidence import Evidence
 from annotation.core.baseline.explanations import reason, sentence_for
@@ -158,6 +159,25 @@ def test_label_of_the_step_before_is_weighted_with_how_probable_it_is() -> None:
     assert grown.forward(one, first[:STEPS])[-1] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("present", [(-1, 0, 1), (-1, 1), (0, 1)])
+def test_trees_are_those_of_scikit_learns_own_forest(present: tuple[int, ...]) -> None:
+    """They are only grown without what it does around each tree."""
+    rng = np.random.default_rng(8)
+    labels = rng.choice(present, size=200)
+    rows = rng.normal(size=(200, 6)).round(1)
+    first = np.arange(200) % STEPS == 0
+    grown = grow(rows, labels, first, seed=7, alive=lambda: None)
+    theirs = ExtraTreesClassifier(len(grown.trees), min_samples_leaf=3, max_features=0.3, random_state=7)
+    before = np.vstack([np.zeros((1, 3)), np.eye(3)[labels[:-1] + 1]]) * ~first[:, None]
+    table = np.hstack([rows, before])
+    said = theirs.fit(table, labels).predict_proba(table)
+    mine = grown.given(rows, before)[:, np.isin([-1, 0, 1], present)]
+    assert len(grown.trees) > 1
+    probable = (said > 0.001).all(axis=1)
+    assert probable.sum() > 100
+    assert (mine / mine.sum(axis=1, keepdims=True))[probable] == pytest.approx(said[probable], rel=1e-12)
+
+
 def test_baseline_training_is_interrupted() -> None:
     calls = 0
 
@@ -173,24 +193,23 @@ def test_baseline_training_is_interrupted() -> None:
 
 
 # ── A training ────────────────────────────
-def test_one_thread_at_a_time_grows_or_asks_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_thread_at_a_time_grows_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two at once scikit-learn leaves the process without warning filters, and every tree warns."""
     inside, most = [0], [0]
 
     def counted(do: Any) -> Any:
-        def doing(*args: Any) -> Any:
+        def doing(*args: Any, **options: Any) -> Any:
             inside[0] += 1
             most[0] = max(most[0], inside[0])
             time.sleep(0.002)
             try:
-                return do(*args)
+                return do(*args, **options)
             finally:
                 inside[0] -= 1
 
         return doing
 
-    for name in ("fit", "predict_proba"):
-        monkeypatch.setattr(ExtraTreesClassifier, name, counted(getattr(ExtraTreesClassifier, name)))
+    monkeypatch.setattr(ExtraTreeClassifier, "fit", counted(ExtraTreeClassifier.fit))
     rows, labels, _ = data(3, signal=1.0)
     first = np.arange(len(rows)) % STEPS == 0
 
@@ -322,7 +341,7 @@ def test_evidence_is_the_change_of_log_odds_when_a_figure_is_not_known() -> None
             odds = np.exp([sum(ratio[at][int(one)] for at, one in enumerate(row)) for row in rows])
             return np.column_stack([1 / (1 + odds), np.zeros(len(rows)), odds / (1 + odds)])
 
-    model = Bayes(trees=object(), known=np.array([True, False, True]), shares=np.ones(3) / 3)
+    model = Bayes(trees=(object(),), known=np.array([True, False, True]), shares=np.ones(3) / 3)
     found = Evidence(model, values).of(values, np.ones(4, dtype=np.bool_), np.ones(4, dtype=np.int64))
     odds = np.exp([[ratio[0][a] + ratio[1][b] for b in (0, 1)] for a in (0, 1)])
     for row, (a, b) in zip(found, values.astype(int), strict=True):

@@ -37,7 +37,7 @@ class Evidence:
     def of(self, rows: Floats, first: Bools, labels: Ints) -> Floats:
         """(n, n_features): the evidence of each figure for the label (n,) of each step of one or several
         trajectories, in log-odds, steps in order and `first` (n,) where a trajectory begins."""
-        if self._forest.trees is None or not len(rows):
+        if not self._forest.trees or not len(rows):
             return np.zeros_like(rows)
         before = self._before(rows, first)
         column = labels - VALUES[0]

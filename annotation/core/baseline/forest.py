@@ -31,17 +31,17 @@ GROWN_AT_ONCE: Final = 20
 TINY: Final = 1e-3
 """The least that a label's probability is taken for: trees may say 0, which nothing could put right."""
 
-# scikit-learn takes the warning filters of the whole process away and puts them back around each tree: of two
-# threads at once one leaves none, and from then on every tree writes a warning into the worker's log
+# scikit-learn takes the warning filters of the whole process away while it grows a tree: of two threads at
+# once one leaves none, and from then on every tree writes a warning into the worker's log
 _one_at_a_time: Final = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forest:
-    """Grown trees. `trees`: None where only one label occurred, and nothing could be told apart; `known`
+    """Grown trees. `trees`: none where only one label occurred, and nothing could be told apart; `known`
     (3,): whether each of `VALUES` occurred; `shares` (3,): how often, one added to each."""
 
-    trees: Any
+    trees: tuple[Any, ...]
     known: Bools
     shares: Floats
 
@@ -49,13 +49,12 @@ class Forest:
         """(n, n_features) and (n, 3) → (n, 3): how probable −1, 0 and +1 are after the label before, one-hot,
         or zeros at the first step. Rows sum to 1, and none is 0."""
         shares = np.tile(np.where(self.known, 0.0, self.shares), (len(rows), 1))
-        if self.trees is None:
+        if not self.trees:
             told = self.known[None].astype(np.float64)
         else:
+            table = _table(rows, before)
             told = np.zeros((len(rows), len(VALUES)))
-            with _one_at_a_time:
-                shown = self.trees.predict_proba(np.hstack([rows, before]))
-            told[:, self.trees.classes_ - VALUES[0]] = shown
+            told[:, self.known] = sum(tree.predict(table) for tree in self.trees) / len(self.trees)
             told = np.where(self.known, np.maximum(told, TINY), 0.0)
         shares += (1 - shares.sum(axis=1, keepdims=True)) * told / told.sum(axis=1, keepdims=True)
         return shares
@@ -65,7 +64,7 @@ class Forest:
         trajectory begins. Step k depends on the figures of the steps up to k, and on no label."""
         if not len(rows):
             return np.zeros((0, len(VALUES)))
-        later = np.flatnonzero(~first) if self.trees is not None else np.zeros(0, dtype=np.int64)
+        later = np.flatnonzero(~first) if self.trees else np.zeros(0, dtype=np.int64)
         # all steps after no label, and the later ones after each, at once: many rows take as long as a few
         labels = np.vstack(
             [np.zeros((len(rows), len(VALUES))), np.tile(np.eye(len(VALUES)), (len(later), 1))]
@@ -85,20 +84,29 @@ def grow(rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Callable
     present = np.array([bool((labels == value).any()) for value in VALUES])
     shares = shares_of(labels)
     if present.sum() < 2:
-        return Forest(trees=None, known=present, shares=shares)
+        return Forest(trees=(), known=present, shares=shares)
     # takes a second or two: only who trains pays for it
-    from sklearn.ensemble import ExtraTreesClassifier
+    from sklearn.tree import ExtraTreeClassifier
 
-    trees: Any = ExtraTreesClassifier(
-        min_samples_leaf=FEWEST_IN_LEAF, max_features=TRIED, random_state=seed, warm_start=True
-    )
-    table = np.hstack([rows, previous(labels, first)])
+    # ExtraTreesClassifier(random_state=seed) grows the very same trees, and is busier with handing parameters
+    # on to two hundred copies than with growing them
+    seeds = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=TREES)
+    table = _table(rows, previous(labels, first))
+    trees: list[Any] = []
     for grown in range(0, TREES, GROWN_AT_ONCE):
-        trees.n_estimators = min(grown + GROWN_AT_ONCE, TREES)
         with _one_at_a_time:
-            trees.fit(table, labels)
+            for tree_seed in seeds[grown : grown + GROWN_AT_ONCE]:
+                tree = ExtraTreeClassifier(
+                    min_samples_leaf=FEWEST_IN_LEAF, max_features=TRIED, random_state=int(tree_seed)
+                )
+                trees.append(tree.fit(table, labels, check_input=False).tree_)
         alive()
-    return Forest(trees=trees, known=present, shares=shares)
+    return Forest(trees=tuple(trees), known=present, shares=shares)
+
+
+def _table(rows: Floats, before: Floats) -> npt.NDArray[np.float32]:
+    """What trees are grown on and asked about: figures and the label before, as they compare them."""
+    return np.hstack([rows, before], dtype=np.float32)
 
 
 def previous(labels: Ints, first: Bools) -> Floats:
