@@ -1,14 +1,15 @@
 """The Celery app. Tasks live in `annotation/jobs.py`; the job rows are the truth, not the broker."""
 
+import importlib
 import logging
 import os
 import threading
 
 from celery import Celery, Task
-from celery.signals import setup_logging, worker_init, worker_ready, worker_shutting_down
+from celery.signals import import_modules, setup_logging, worker_init, worker_ready, worker_shutting_down
 
 from config.server.frames import with_room
-from config.server.loading import keep_what_is_loaded
+from config.server.loading import keep_what_is_loaded, loading
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
 
@@ -20,6 +21,17 @@ class Job(Task):
     __call__ = with_room(Task.__call__)
 
 
+@import_modules.connect
+def _load(**_: object) -> None:
+    """Load Django and all tasks as cheaply as the web server does, before Celery would load them."""
+    import django
+
+    with loading():
+        django.setup()
+        importlib.import_module("annotation.jobs")
+
+
+# connects its own ways of loading when it is made
 app = Celery("tristep", task_cls=Job)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(related_name="jobs")

@@ -20,6 +20,7 @@ from django.db import DatabaseError
 
 from config.bucket import check as bucket_check
 from config.env import BadEnvironment
+from config.server.loading import loading
 
 
 def say(sentence: str) -> None:
@@ -68,7 +69,8 @@ def main() -> int:
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.base")
     try:
-        django.setup()
+        with loading():
+            django.setup()
         accounts = prepare(known_passwords=options.known_passwords, demo=not options.no_demo, fit=options.fit)
     except BadEnvironment as error:
         say(str(error))

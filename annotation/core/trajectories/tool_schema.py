@@ -11,15 +11,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from typing import Any, Final
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-from jsonschema.validators import extend
-from referencing import Registry
+from functools import cache, cached_property, reduce
+from typing import TYPE_CHECKING, Any, Final
 
 from ..i18n import translatable
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 MAX_PROBLEMS: Final = 4
 MAX_CHECKED: Final = 20_000
@@ -77,7 +75,9 @@ class Tool:
         long, or absent; an invalid schema may raise anything."""
         if self.schema is None or len(_as_json(self.schema)) > MAX_CHECKED:
             return None
-        return _Checker(_standard({"type": "object", **self.schema}), registry=Registry())
+        from referencing import Registry
+
+        return _checker()(_standard({"type": "object", **self.schema}), registry=Registry())
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,13 +279,19 @@ def _passed(*_args: Any) -> Iterator[ValidationError]:
     return iter(())
 
 
-_Checker: Final[Any] = extend(
-    Draft202012Validator,
-    {
-        name: _passed if name in _NOT_RUN else _counted(check)
-        for name, check in Draft202012Validator.VALIDATORS.items()
-    },
-)
+@cache
+def _checker() -> Any:
+    """The class of checkers; loads jsonschema, which no command and few jobs need."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    return extend(
+        Draft202012Validator,
+        {
+            name: _passed if name in _NOT_RUN else _counted(check)
+            for name, check in Draft202012Validator.VALIDATORS.items()
+        },
+    )
 
 
 def _standard(schema: Any) -> Any:

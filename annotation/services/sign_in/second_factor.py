@@ -9,7 +9,6 @@ from typing import Any
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
-from allauth.mfa.webauthn.internal.auth import WebAuthn
 from django.conf import settings
 from django.db import transaction
 
@@ -70,6 +69,8 @@ def turn_on_app(*, actor: User, secret: str) -> None:
 def add_passkey(*, actor: User, name: str, credential: Mapping[str, Any]) -> None:
     """Accept a passkey from now on; its credential has been checked. Raises Conflict when there are too
     many."""
+    from allauth.mfa.webauthn.internal.auth import WebAuthn  # loads fido2, which only the web server needs
+
     require(actor, "account.change", actor)
     user = claim_expiry.hold(actor)
     if len(factors(user).passkeys) >= MAX_PASSKEYS:

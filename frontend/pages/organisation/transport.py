@@ -14,7 +14,6 @@ from annotation.core.errors import Invalid
 from annotation.core.i18n import translatable
 from annotation.core.organisation.rules import safe_address
 from annotation.outside.failures import OutsideError, redirected
-from annotation.outside.server import OutsideServer, Patience
 
 SECONDS = 10.0
 MAX_BYTES = 1024 * 1024
@@ -27,6 +26,8 @@ class BoundedCalls(BaseAdapter):
 
     def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
         """The answer, read."""
+        from annotation.outside.server import OutsideServer, Patience  # loads httpx
+
         url = request.url or ""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
