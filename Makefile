@@ -7,7 +7,8 @@ PORT ?= 8000
 # 0: no demo project in an empty database; only: a public demo
 DEMO ?= 1
 # Processes for the tests on SQLite, beside one on PostgreSQL: with four of them two cores stand idle for a twentieth of
-# the time, with three for a seventh, since tests in browsers wait (docs/decisions/0019).
+# the time, with three for a seventh, since tests in browsers wait (docs/decisions/0019). With 0 pytest runs them itself,
+# and starts no process of its own.
 JOBS ?= 4
 
 VENV := .venv
@@ -86,7 +87,7 @@ test: install dev test-js node_modules/.installed $(VENV)/.warm
 	@$(BIN)/python -m tests.chromium
 	@# both at once, so that neither leaves a core idle at its end; PostgreSQL's report comes last
 	@report=$$(mktemp); trap 'rm -f "$$report"' EXIT; \
-	$(MAKE) --no-print-directory test-postgres JOBS=1 >"$$report" 2>&1 & postgres=$$!; \
+	$(MAKE) --no-print-directory test-postgres JOBS=0 >"$$report" 2>&1 & postgres=$$!; \
 	sqlite=0; $(MAKE) --no-print-directory test-sqlite || sqlite=$$?; \
 	wait $$postgres && cat "$$report" && exit $$sqlite || { cat "$$report"; exit 1; }
 
