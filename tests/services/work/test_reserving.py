@@ -275,6 +275,15 @@ def test_pairs_in_a_queue_meet_about_as_often_and_nothing_is_left() -> None:
     assert len(pairs) == 15 and max(pairs.values()) <= 7
 
 
+def test_a_claim_brings_people_together_who_have_not_met_before_the_next_in_the_queue(cast: Cast) -> None:
+    first, second, third = people.import_records(cast.project, 3)
+    for user, row in ((cast.ann, first), (cast.ben, first), (cast.ann, second), (cast.cleo, third)):
+        assign.claim_this(actor=user, trajectory=row)
+    # the second is next, and its other place is beside ann again
+    assert people.claim(cast.ben, cast.project).trajectory == third
+    assert people.claim(cast.ben, cast.project).trajectory == second
+
+
 def test_a_claim_asks_as_many_questions_however_much_everybody_has_done(cast: Cast) -> None:
     people.import_records(cast.project, 60)
     people.claim(cast.ann, cast.project)
