@@ -3,9 +3,9 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import F
+from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 
 from annotation.core.disputes import differences
@@ -39,10 +39,13 @@ from annotation.models import (
     User,
     ruling_drafts,
 )
+from annotation.models.prepared import Prepared
 
 from . import pairing, webhooks
 from .bulk import insert, moment
 from .transitions import advance, advance_all
+
+S = TypeVar("S", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +92,9 @@ def positions(trajectory_id: int) -> Positions:
 
 def positions_of(trajectories: Collection[int]) -> dict[int, Positions]:
     """The same of several trajectories, by their pks. Three queries."""
-    submitted = {"assignment__trajectory__in": trajectories, "assignment__state": AssignmentState.SUBMITTED}
-    submitted_values = {**submitted, "value__isnull": False}
-    of_steps = (
-        Label.objects.filter(**submitted_values)
-        .order_by("step__message_index", "assignment__slot")
-        .values_list("assignment__trajectory", "step_id", "assignment_id", "value", "root_id", "reason")
-    )
-    of_outcome = (
-        OutcomeLabel.objects.filter(**submitted_values)
-        .order_by("assignment__slot")
-        .values_list("assignment__trajectory", "assignment_id", "value", "reason")
-    )
-    changed = {
-        (row.step_id, row.assignment_id): row for row in Revision.objects.filter(**submitted).order_by("pk")
-    }
+    of_steps = _of_steps(trajectories=trajectories)
+    of_outcome = _of_outcome(trajectories=trajectories)
+    changed = {(row.step_id, row.assignment_id): row for row in _revisions(trajectories=trajectories)}
     positions: dict[int, Positions] = {pk: {} for pk in trajectories}
 
     def put(trajectory: int, step: int | None, assignment: int, position: AnnotatorPosition) -> None:
@@ -122,6 +113,33 @@ def positions_of(trajectories: Collection[int]) -> dict[int, Positions]:
         if value is not None:
             put(trajectory, None, assignment, AnnotatorPosition(submitted=value, value=value, reason=reason))
     return positions
+
+
+def _submitted(rows: QuerySet[S], trajectories: Collection[int]) -> QuerySet[S]:
+    """What hangs on the submitted assignments of trajectories."""
+    of_state = AssignmentState.SUBMITTED
+    return rows.filter(assignment__trajectory__in=trajectories, assignment__state=of_state)
+
+
+_of_steps = Prepared(
+    lambda trajectories: (
+        _submitted(Label.objects.filter(value__isnull=False), trajectories)
+        .order_by("step__message_index", "assignment__slot")
+        .values_list("assignment__trajectory", "step_id", "assignment_id", "value", "root_id", "reason")
+    ),
+    "trajectories",
+)
+_of_outcome = Prepared(
+    lambda trajectories: (
+        _submitted(OutcomeLabel.objects.filter(value__isnull=False), trajectories)
+        .order_by("assignment__slot")
+        .values_list("assignment__trajectory", "assignment_id", "value", "reason")
+    ),
+    "trajectories",
+)
+_revisions = Prepared(
+    lambda trajectories: _submitted(Revision.objects.all(), trajectories).order_by("pk"), "trajectories"
+)
 
 
 def submitted_labels(positions: Positions) -> SubmittedLabels:
@@ -196,27 +214,44 @@ def unsettle_alone(trajectories: Collection[int]) -> None:
 def _complete(trajectories: Collection[int]) -> list[Any]:
     """The trajectories, all of them locked, that are being labelled and have all N labels, each with the
     `kind` of its project; without those that somebody is still to look at again."""
-    rows = (
+    rows: list[Any] = _locked(trajectories=trajectories)
+    labelling = [row for row in rows if row.state == TrajectoryState.LABELLING]
+    submitted = Counter(_submissions(trajectories=[row.pk for row in labelling]))
+    complete = [row for row in labelling if submitted[row.pk] >= row.wanted]
+    if not complete:
+        return []
+    waiting = set(_to_look_again(trajectories=[row.pk for row in complete]))
+    return [row for row in complete if row.pk not in waiting]
+
+
+_locked = Prepared(
+    lambda trajectories: (
         Trajectory.objects.filter(pk__in=trajectories)
         .annotate(wanted=F("project__annotators_per_trajectory"), kind=F("project__kind"))
         .only("project", "subset", "state")
         .order_by("pk")
         .select_for_update(no_key=True, of=("self",))
-    )
-    labelling = [row for row in rows if row.state == TrajectoryState.LABELLING]
-    submitted = Counter(
-        Assignment.objects.filter(trajectory__in=labelling, state=AssignmentState.SUBMITTED)
+    ),
+    "trajectories",
+)
+_submissions = Prepared(
+    lambda trajectories: (
+        Assignment.objects.filter(trajectory__in=trajectories, state=AssignmentState.SUBMITTED)
         .order_by()
         .values_list("trajectory", flat=True)
-    )
-    complete = [row for row in labelling if submitted[row.pk] >= row.wanted]
-    if not complete:
-        return []
-    requests = RelabelRequest.objects.filter(
-        assignment__trajectory__in=complete, assignment__recheck__isnull=True, begun_at__isnull=True
-    )
-    waiting = set(requests.order_by().values_list("assignment__trajectory", flat=True))
-    return [row for row in complete if row.pk not in waiting]
+    ),
+    "trajectories",
+)
+_to_look_again = Prepared(
+    lambda trajectories: (
+        RelabelRequest.objects.filter(
+            assignment__trajectory__in=trajectories, assignment__recheck__isnull=True, begun_at__isnull=True
+        )
+        .order_by()
+        .values_list("assignment__trajectory", flat=True)
+    ),
+    "trajectories",
+)
 
 
 def _note_disputes(disputed: Iterable[tuple[Trajectory, SubmittedLabels]]) -> None:

@@ -26,6 +26,7 @@ from annotation.models import (
     Trajectory,
 )
 from annotation.models.blindness import with_blind_values, with_untouched
+from annotation.models.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +53,26 @@ def write(trajectories: Collection[int]) -> None:
 def pairs_of(trajectories: Collection[int]) -> list[PairedLabels]:
     """The pairs of settled trajectories as their labels say, unsaved; none where one person labels alone."""
     submitted = _submitted(trajectories)
-    needed = ("project", "subset", "task", "policy_model", "content__content")
-    rows = Trajectory.objects.filter(pk__in=submitted).select_related("content").only(*needed).order_by("pk")
-    rows_ = list(rows)
-    turns = _turns(rows_, submitted)
+    rows = _rows(trajectories=submitted)
+    turns = _turns(rows, submitted)
     labels = _labels(turn for people in turns.values() for turn in people)
-    calls = _calls(rows_)
+    calls = _calls(rows)
     return [
         _pair(row, calls[row.pk], (first, second), (labels[first.pk], labels[second.pk]))
-        for row in rows_
+        for row in rows
         for first, second in combinations(turns[row.pk], 2)
     ]
+
+
+_rows = Prepared(
+    lambda trajectories: (
+        Trajectory.objects.filter(pk__in=trajectories)
+        .select_related("content")
+        .only("project", "subset", "task", "policy_model", "content__content")
+        .order_by("pk")
+    ),
+    "trajectories",
+)
 
 
 def _submitted(trajectories: Collection[int]) -> dict[int, list[tuple[int, int, int, datetime]]]:
@@ -70,31 +80,49 @@ def _submitted(trajectories: Collection[int]) -> dict[int, list[tuple[int, int, 
     labelled, in order of the annotators. Not where judges' doubt brought the second: people differ there
     more than elsewhere, and agreement would be that of what judges chose."""
     submitted: dict[int, list[tuple[int, int, int, datetime]]] = {pk: [] for pk in trajectories}
-    doubted = SecondPerson.objects.filter(trajectory=OuterRef("trajectory"), state=SecondPersonState.ASKED)
-    rows = Assignment.objects.filter(
-        ~Exists(doubted), trajectory__in=submitted, state=AssignmentState.SUBMITTED
-    )
-    for trajectory, pk, annotator, guideline, at in rows.order_by("annotator").values_list(
-        "trajectory", "pk", "annotator", "guideline_version", "submitted_at"
-    ):
+    for trajectory, pk, annotator, guideline, at in _undoubted(trajectories=submitted):
         if at is not None:  # which the database holds
             submitted[trajectory].append((pk, annotator, guideline, at))
     return {pk: turns for pk, turns in submitted.items() if len(turns) > 1}
+
+
+def _submissions(
+    trajectories: Collection[int],
+) -> QuerySet[Assignment, tuple[int, int, int, int, datetime | None]]:
+    doubted = SecondPerson.objects.filter(trajectory=OuterRef("trajectory"), state=SecondPersonState.ASKED)
+    rows = Assignment.objects.filter(
+        ~Exists(doubted), trajectory__in=trajectories, state=AssignmentState.SUBMITTED
+    )
+    return rows.order_by("annotator").values_list(
+        "trajectory", "pk", "annotator", "guideline_version", "submitted_at"
+    )
+
+
+_undoubted = Prepared(_submissions, "trajectories")
 
 
 def _turns(
     rows: Collection[Trajectory], submitted: Mapping[int, list[tuple[int, int, int, datetime]]]
 ) -> dict[int, list[_Turn]]:
     """The turns with whether their annotators have seen something of the task."""
-    exposures = Exposure.objects.filter(
-        user__in={annotator for turns in submitted.values() for _, annotator, _, _ in turns},
-        trajectory__task__in={row.task_id for row in rows},
-    )
-    seen = set(exposures.order_by().values_list("user", "trajectory__task").distinct()) if rows else set()
+    people = {annotator for turns in submitted.values() for _, annotator, _, _ in turns}
+    seen = set(_seen(people=people, tasks={row.task_id for row in rows}))
     return {
         row.pk: [_Turn(*turn, touched=(turn[1], row.task_id) in seen) for turn in submitted[row.pk]]
         for row in rows
     }
+
+
+_seen = Prepared(
+    lambda people, tasks: (
+        Exposure.objects.filter(user__in=people, trajectory__task__in=tasks)
+        .order_by()
+        .values_list("user", "trajectory__task")
+        .distinct()
+    ),
+    "people",
+    "tasks",
+)
 
 
 def _labels(turns: Iterable[_Turn]) -> dict[int, SeenLabels]:
@@ -107,30 +135,38 @@ def _labels(turns: Iterable[_Turn]) -> dict[int, SeenLabels]:
     for touched, pks in which.items():
         if not pks:
             continue
-        # whoever has seen nothing of the task has left all labels untouched; the other question is a long one
-        condition = with_untouched if touched else _with_all_untouched
-        of_steps = condition(Label.stored.filter(assignment__in=pks)).order_by()
-        columns = ("assignment", "blind", "untouched")
-        for pk, value, untouched, ordinal, source in of_steps.values_list(
-            *columns, "step__ordinal", "source"
-        ):
+        for pk, value, untouched, ordinal, source in _of_steps(touched=touched, assignments=pks):
             confirmed = source == LabelSource.PROPAGATED
             labels[pk][ordinal] = SeenLabel(value, confirmed, not untouched)
-        of_outcomes = condition(OutcomeLabel.stored.filter(assignment__in=pks)).order_by()
-        for pk, value, untouched in of_outcomes.values_list(*columns):
+        for pk, value, untouched in _of_outcomes(touched=touched, assignments=pks):
             labels[pk][None] = SeenLabel(value, False, not untouched)
     return labels
 
 
-def _with_all_untouched(labels: QuerySet[Any]) -> QuerySet[Any]:
-    return with_blind_values(labels).annotate(untouched=Value(True))
+def _judged(labels: QuerySet[Any], assignments: Collection[int], touched: bool) -> QuerySet[Any]:
+    rows = labels.filter(assignment__in=assignments).order_by()
+    # whoever has seen nothing of the task has left all labels untouched; the other question is a long one
+    return with_untouched(rows) if touched else with_blind_values(rows).annotate(untouched=Value(True))
+
+
+_of_steps = Prepared(
+    lambda assignments, touched: _judged(Label.stored.all(), assignments, touched).values_list(
+        "assignment", "blind", "untouched", "step__ordinal", "source"
+    ),
+    "assignments",
+)
+_of_outcomes = Prepared(
+    lambda assignments, touched: _judged(OutcomeLabel.stored.all(), assignments, touched).values_list(
+        "assignment", "blind", "untouched"
+    ),
+    "assignments",
+)
 
 
 def _calls(trajectories: Collection[Trajectory]) -> dict[int, list[bool]]:
     """Whether each step of each trajectory calls a tool, in order."""
     steps: dict[int, list[int]] = {row.pk: [] for row in trajectories}
-    rows = Step.objects.filter(trajectory__in=steps).order_by("trajectory", "ordinal")
-    for pk, index in rows.values_list("trajectory", "message_index"):
+    for pk, index in _indexes(trajectories=steps):
         steps[pk].append(index)
     calls = {}
     for row in trajectories:
@@ -138,6 +174,16 @@ def _calls(trajectories: Collection[Trajectory]) -> dict[int, list[bool]]:
         own = normalise([messages[at] for at in steps[row.pk]])
         calls[row.pk] = [bool(message.tool_calls) for message in own]
     return calls
+
+
+_indexes = Prepared(
+    lambda trajectories: (
+        Step.objects.filter(trajectory__in=trajectories)
+        .order_by("trajectory", "ordinal")
+        .values_list("trajectory", "message_index")
+    ),
+    "trajectories",
+)
 
 
 def _pair(

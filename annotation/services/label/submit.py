@@ -5,12 +5,14 @@ from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.core.errors import Invalid, NotFound, StaleState
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import AssignmentState, WebhookEvent
 from annotation.models import Assignment, Label, OutcomeLabel, Step, User
+from annotation.models.prepared import Prepared
 from annotation.policies import own, require
 
 from .. import assign, audit, consensus, rechecks, second_person, webhooks
@@ -27,19 +29,45 @@ NEEDED = (
 )
 
 
-def _locked(actor: User, pk: int) -> Assignment:
-    """One's own assignment, locked, with its outcome. Raises NotFound for anybody else's."""
-    rows = (
-        own(actor, Assignment.stored.filter(pk=pk))
+def _own(user: int, pk: int) -> QuerySet[Assignment]:
+    return (
+        own(User(pk=user), Assignment.stored.filter(pk=pk))
         .select_for_update(no_key=True, of=("self",))
         .select_related("project", "trajectory__subset", "outcome")
         .only(*NEEDED, "outcome")
         .order_by()
     )
-    try:
-        return rows.get()
-    except Assignment.DoesNotExist:
-        raise NotFound(translatable("This does not exist, or you may not see it.")) from None
+
+
+_own_of = Prepared(_own, "user", "pk")
+_labelled = Prepared(
+    lambda assignment: (
+        Label.stored.filter(assignment=assignment, value__isnull=False)
+        .order_by()
+        .values_list("step__message_index", flat=True)
+    ),
+    "assignment",
+)
+_outcome = Prepared(
+    lambda assignment: OutcomeLabel.stored.filter(assignment=assignment, value__isnull=False).values_list(
+        "pk"
+    ),
+    "assignment",
+)
+_steps = Prepared(
+    lambda trajectory: (
+        Step.objects.filter(trajectory=trajectory).order_by("ordinal").values_list("message_index", "ordinal")
+    ),
+    "trajectory",
+)
+
+
+def _locked(actor: User, pk: int) -> Assignment:
+    """One's own assignment, locked, with its outcome. Raises NotFound for anybody else's."""
+    assignment = _own_of.first(user=actor.pk, pk=pk) if actor.is_active else None
+    if assignment is None:
+        raise NotFound(translatable("This does not exist, or you may not see it."))
+    return assignment
 
 
 @transaction.atomic
@@ -56,15 +84,11 @@ def submit(*, actor: User, assignment: Assignment) -> Assignment:
         raise StaleState(
             translatable("This trajectory has already been submitted or returned."), code="not_open"
         )
-    done = set(
-        Label.stored.filter(assignment=current, value__isnull=False).values_list(
-            "step__message_index", flat=True
-        )
-    )
-    steps = Step.objects.filter(trajectory=current.trajectory_id).order_by("ordinal")
-    numbers = {index: ordinal + 1 for ordinal, index in steps.values_list("ordinal", "message_index")}
+    done = set(_labelled(assignment=current.pk))
+    steps = _steps(trajectory=current.trajectory_id)
+    numbers = {index: ordinal + 1 for index, ordinal in steps}
     missing = [index for index in numbers if index not in done]
-    outcome_missing = not OutcomeLabel.stored.filter(assignment=current, value__isnull=False).exists()
+    outcome_missing = not _outcome(assignment=current.pk)
     if missing or outcome_missing:
         raise Invalid(
             translatable(

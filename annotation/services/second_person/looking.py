@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotation import dispatch
 from annotation.core.vocabulary import SecondPersonState, SecondReader
 from annotation.models import Project, SecondPerson
+from annotation.models.prepared import Prepared
 
 from .comparing import compare
 from .fitting import fit
@@ -13,8 +14,16 @@ from .offering import offer, take_away
 
 def look(project: int) -> None:
     """Send the job for a project whose second reader judges are."""
-    if Project.objects.filter(pk=project, second_reader=SecondReader.JUDGES).exists():
+    if _judged(project=project):
         dispatch.send("second_person", project)
+
+
+_judged = Prepared(
+    lambda project: (
+        Project.objects.filter(pk=project, second_reader=SecondReader.JUDGES).order_by().values_list("pk")
+    ),
+    "project",
+)
 
 
 def look_at(*, project_id: int) -> None:

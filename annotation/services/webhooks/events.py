@@ -15,6 +15,7 @@ from annotation import dispatch
 from annotation.core.vocabulary import WebhookEvent
 from annotation.core.webhooks import events
 from annotation.models import Webhook, WebhookDelivery
+from annotation.models.prepared import Prepared
 
 JOB = "deliver_webhook"
 AT_ONCE = 1_000
@@ -56,4 +57,9 @@ def note_each(event: WebhookEvent, *, project: int, keys: Iterable[Any]) -> None
 
 
 def _webhooks(project: int) -> Iterable[tuple[int, list[str]]]:
-    return Webhook.objects.filter(project=project).order_by().values_list("pk", "events")
+    return _events(project=project)
+
+
+_events = Prepared(
+    lambda project: Webhook.objects.filter(project=project).order_by().values_list("pk", "events"), "project"
+)
