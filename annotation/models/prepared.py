@@ -123,7 +123,7 @@ class _Composed:
 
     def rows(self, values: dict[Any, Value]) -> list[Any]:
         if self.compiler.query.select_for_update and connection.get_autocommit():
-            raise TransactionManagementError("Rows can be locked in a transaction only.")
+            raise TransactionManagementError("select_for_update outside of a transaction")
         adapted = {name: _adapted(connection, value) for name, value in values.items()}
         with connection.cursor() as cursor:
             cursor.execute(

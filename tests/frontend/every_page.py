@@ -86,7 +86,7 @@ PAGES = {
     "remarks": ("admin", "remarks", 8),
     "corrections": ("admin", "corrections", 12),
     "correction": ("admin", "correction", 13),
-    "search": ("admin", "search", 33),
+    "search": ("admin", "search", 23),
     "audit log": ("admin", "audit", 17),
     "imports": ("admin", "imports", 8),
     "imports of labels": ("admin", "label-imports", 9),
