@@ -49,8 +49,10 @@ LOOKED_AT_ONCE = 200
 
 def hold(user: User) -> User:
     """The person as they are now, their row locked: whatever changes the roles or takes open work of one
-    person asks for this first, so that nobody claims anything while they are being removed."""
-    [held] = _held(user=user.pk)
+    person asks for this first, so that nobody claims anything while they are being removed. Raises
+    User.DoesNotExist when the account is gone."""
+    if (held := _held.first(user=user.pk)) is None:
+        raise User.DoesNotExist(f"There is no account {user.pk} any more")
     return held
 
 
