@@ -34,7 +34,7 @@ class Lookup(Generic[M]):
                 viewer = m.User(pk=user, is_superuser=superuser)
                 return policy(viewer, rows).filter(**{by: key}).order_by("pk")[:1]
 
-            return Prepared(compose, user=(7_000_000_001, 7_000_000_002), key=examples)
+            return Prepared(compose, "user", key=examples)
 
         self._of = {superuser: composed(superuser=superuser) for superuser in (False, True)}
 

@@ -96,9 +96,7 @@ _without_retests: Final = Prepared(
     lambda assignment, annotator, project: _with_neighbours(
         assignment, annotator, Project(pk=project, retest_percent=0)
     ),
-    assignment=(7_000_000_001, 7_000_000_002),
-    annotator=(8_000_000_001, 8_000_000_002),
-    project=(9_000_000_001, 9_000_000_002),
+    *("assignment", "annotator", "project"),
 )
 
 
