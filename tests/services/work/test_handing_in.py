@@ -48,12 +48,15 @@ def test_submit_needs_an_outcome_and_labels_of_ones_own(
         label.submit(actor=cast.ann, assignment=claimed)
 
 
-def test_label_taken_back_is_missing_again(cast: Cast, claimed: Assignment) -> None:
+def test_label_and_outcome_taken_back_are_missing_again(cast: Cast, claimed: Assignment) -> None:
     people.label_all(claimed)
-    label.save_labels(actor=cast.ann, assignment=claimed, op_id="b", changes=[change(4, None, version=1)])
+    taken_back = [change(4, None, version=1), change(None, None, version=1)]
+    label.save_labels(actor=cast.ann, assignment=claimed, op_id="b", changes=taken_back)
 
-    with pytest.raises(Invalid, match=r"step 2 \(message 4\)"):
+    with pytest.raises(Invalid, match=r"step 2 \(message 4\)") as refusal:
         label.submit(actor=cast.ann, assignment=claimed)
+
+    assert refusal.value.details == {"missing": [4], "outcome": True}
 
 
 def test_submit_of_a_complete_assignment_keeps_its_time_and_guidelines(
