@@ -259,6 +259,6 @@ def test_workbench_queries_do_not_depend_on_the_trajectory(
         assert browser.get(url(assignment)).status_code == 200
 
 
-PAGE_QUERIES = 22
+PAGE_QUERIES = 20
 """Session, user, assignment, roles; for the report: roles twice, the own assignment, steps, content, labels,
 outcome, guidelines, judges; remarks for admins, and what other questions begin with."""

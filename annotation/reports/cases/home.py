@@ -107,7 +107,7 @@ class ProjectWork:
 
 def waiting_for(user: User) -> list[ProjectWork]:
     """The projects of a person, the first 30 by name, with what waits in each: those where something does
-    come first. At most seventeen queries."""
+    come first. At most fifteen queries."""
     projects = list(policies.visible(user, Project.objects.all())[:PROJECTS_SHOWN])
     closed = closed_subsets(user, [project.pk for project in projects])
     memberships = {row.project_id: row for row in _memberships(user, projects, closed)}

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
+from django.utils import timezone
 
 from annotation.core.errors import Conflict, Denied, Invalid
-from annotation.models import AuditEvent, Exposure, LabelEvent, Membership, Trajectory
+from annotation.models import Assignment, AuditEvent, Exposure, LabelEvent, Membership, Trajectory
 from annotation.policies import OPERATOR
 from annotation.reports.training import tutorial as report
+from annotation.reports.work.my_progress import own_work
 from annotation.services import assign, label, training
 from tests import people
 from tests.people import Cast
@@ -38,6 +43,29 @@ def test_tutorial_comes_before_the_queue_in_its_order(cast: Cast) -> None:
     assert _done(cast)
     assert report.progress(cast.ann, cast.project) is None
     assert people.claim(cast.ann, cast.project).trajectory.live
+
+
+def test_own_work_is_counted_by_state_and_the_tutorial_is_none_of_what_was_done(cast: Cast) -> None:
+    rows = people.import_records(cast.project, 7)
+    training.set_tutorial(
+        actor=cast.admin, project=cast.project, trajectories=make_tutorial(cast.project)[:1]
+    )
+    ended = {"slot": None, "expiry_reason": "unused", "state": "expired"}
+    changes: list[dict[str, Any]] = [
+        *[{"state": "submitted", "submitted_at": timezone.now()}] * 2,
+        {"slot": None, "state": "returned", "returned_at": timezone.now()},
+        *({**ended, "returned_at": timezone.now() - timedelta(days=days)} for days in (1, 13, 15)),
+        {"state": "open"},
+    ]
+    for row, change in zip(rows, changes, strict=True):
+        mine = assign.claim_this(actor=cast.ann, trajectory=row)
+        Assignment.objects.filter(pk=mine.pk).update(**change)
+    people.label_next(cast.ann, cast.project)
+
+    work = own_work(cast.ann, [cast.project.pk])[cast.project.pk]
+
+    assert (work.open, work.submitted, work.returned, work.ended) == (1, 3, 4, 2)
+    assert (work.done, work.total) == (2, 7)
 
 
 def test_feedback_is_of_what_has_a_stored_label(cast: Cast) -> None:
