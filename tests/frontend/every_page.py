@@ -43,6 +43,10 @@ from tests.services.keyed import keyed_items
 from tests.services.long_writes import lines
 from tests.services.publishing import freeze, publish
 
+WORKBENCH_QUERIES = 20
+"""Session, user, assignment, roles; for the report: roles twice, the own assignment, steps, content, labels,
+outcome, guidelines, judges; remarks for admins, and what other questions begin with."""
+
 # page -> (who, name, queries). Two of them are the session and its user; two more the project and the roles.
 PAGES = {
     "home of an annotator": ("ann", "home", 20),

@@ -13,6 +13,7 @@ from annotation.reports.shared.label_json import label_json
 from annotation.reports.work.workbench import workbench
 from annotation.services import assign, label, projects
 from tests.callers import signed_in
+from tests.frontend.every_page import WORKBENCH_QUERIES
 from tests.people import change, claim, import_records, label_all, make_record, op_id, step_indexes
 
 PNG = base64.b64decode(
@@ -255,10 +256,5 @@ def test_workbench_queries_do_not_depend_on_the_trajectory(
     label_all(assignment)
     browser = signed_in(cast.ann)
     browser.get(url(assignment))
-    with django_assert_num_queries(PAGE_QUERIES):
+    with django_assert_num_queries(WORKBENCH_QUERIES):
         assert browser.get(url(assignment)).status_code == 200
-
-
-PAGE_QUERIES = 20
-"""Session, user, assignment, roles; for the report: roles twice, the own assignment, steps, content, labels,
-outcome, guidelines, judges; remarks for admins, and what other questions begin with."""
