@@ -47,14 +47,17 @@ class Saver:
         self.client: Client | None = None
         self.done = Acknowledged()
 
-    def run(self, saves: int, begun: Callable[[], None]) -> None:
-        """Make so many acknowledged saves, on one trajectory, step by step and round by round."""
+    def run(self, saves: int, begun: Callable[[], None], faults_are_over: threading.Event) -> None:
+        """Make so many acknowledged saves, on one trajectory, step by step and round by round; the last one
+        after all faults, which so meet somebody who saves, however late they come."""
         place = f"/api/v1/projects/{self.slug}/claim/"
         claimed = self._until(lambda it: it.post(place, {"resume": True}, expected=201))
         path = f"/api/v1/assignments/{claimed['id']}/labels/"
         versions = {one["message_index"]: one["version"] for one in self._save(path, "look", [])["labels"]}
         for number in range(saves):
             begun()
+            if number == saves - 1:
+                faults_are_over.wait()
             index = list(versions)[number % len(versions)]
             value = number // len(versions) % 3 - 1
             change = {"target": "step", "message_index": index, "version": versions[index], "value": value}
@@ -96,23 +99,27 @@ def save_through(
     rng = random.Random(seed)
     savers = [Saver(port, token, slug) for token in tokens]
     begun = threading.Semaphore(0)
+    over = threading.Event()
     failed: list[BaseException] = []
 
     def run(saver: Saver) -> None:
         try:
-            saver.run(saves // len(tokens), begun.release)
+            saver.run(saves // len(tokens), begun.release, over)
         except BaseException as error:
             failed.append(error)
 
     threads = [threading.Thread(target=run, args=(saver,)) for saver in savers]
     for thread in threads:
         thread.start()
-    for fault in faults:
-        for _save in range(max(1, saves // (len(faults) + 1))):
-            if not begun.acquire(timeout=PATIENCE):
-                raise RuntimeError("nobody saves any more") from (failed[0] if failed else None)
-        time.sleep(rng.uniform(0, 0.02))
-        fault()
+    try:
+        for fault in faults:
+            for _save in range(max(1, saves // (len(faults) + 1))):
+                if not begun.acquire(timeout=PATIENCE):
+                    raise RuntimeError("nobody saves any more") from (failed[0] if failed else None)
+            time.sleep(rng.uniform(0, 0.02))
+            fault()
+    finally:
+        over.set()
     for thread in threads:
         thread.join()
     if failed:
