@@ -32,6 +32,9 @@ FLAGS = (
     # a request to another host fails, and the console tells of it
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
+# A page of a test is gone before compiling its scripts a second time, for speed, has paid. Not in
+# FLAGS: bench/ measures what people have.
+UNOPTIMISED = "--js-flags=--no-opt --no-maglev"
 # How long a page may take on a busy machine, in ms; only a failing test waits for so long.
 PATIENCE = 30_000
 # The headless shell draws no window: a context costs it a third of what it costs a whole browser.
@@ -110,7 +113,7 @@ def browser() -> Iterator[Browser]:
         path = system_chromium() or playwright.chromium.executable_path
         if not Path(path).exists():
             pytest.skip("No Chromium: install one (package chromium), or run `playwright install chromium`.")
-        running = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        running = playwright.chromium.launch(executable_path=path, args=[*FLAGS, UNOPTIMISED])
         yield running
         running.close()
 
