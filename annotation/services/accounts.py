@@ -22,6 +22,7 @@ from annotation.core.errors import Conflict, Invalid
 from annotation.core.i18n import translatable
 from annotation.core.vocabulary import ExpiryReason, TokenScope
 from annotation.models import Adjudication, ApiToken, Assignment, Reservation, User
+from annotation.models.prepared import Prepared
 from annotation.policies import Actor, require
 
 from . import audit, claim_expiry
@@ -321,7 +322,7 @@ def revoke_all_tokens(*, user: User) -> None:
 def user_of_token(*, secret: str, now: datetime | None = None) -> tuple[User, ApiToken] | None:
     """The active person whose valid token this is, or None. Notes the use, at most once a minute."""
     now = now or timezone.now()
-    token = ApiToken.objects.select_related("user").filter(digest=digest_of(secret), revoked_at=None).first()
+    token = _by_digest.first(digest=digest_of(secret))
     if (
         token is None
         or not token.user.is_active
@@ -331,3 +332,9 @@ def user_of_token(*, secret: str, now: datetime | None = None) -> tuple[User, Ap
     if token.last_used_at is None or now - token.last_used_at > LAST_USED_PRECISION:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token.user, token
+
+
+_by_digest = Prepared(
+    lambda digest: ApiToken.objects.select_related("user").filter(digest=digest, revoked_at=None),
+    digest=("a digest", "another digest"),
+)
