@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -95,8 +96,9 @@ class Server(Site):
 def shared_site(folder: Path) -> Iterator[Site]:
     """The one product of a test run, in `folder`: started by who comes first, stopped when nobody is left.
 
-    The first process to come also stops it, after all others have said that they are done. Its database is
-    migrated already; from nothing those of the wheel and of the public demo are migrated.
+    The first process to come also stops it, after all others have said that they are done; who comes after
+    that starts it anew. Its database is migrated already; from nothing those of the wheel and of the public
+    demo are migrated.
     """
     # here, for the pictures of the documentation have no Django of their own
     from tests.databases import copy_migrated
@@ -108,6 +110,7 @@ def shared_site(folder: Path) -> Iterator[Site]:
         using.__enter__()
         if not address.exists():
             data = folder / "data"
+            shutil.rmtree(data, ignore_errors=True)
             data.mkdir()
             copy_migrated(data / "db.sqlite3")
             mine = Server(data)
