@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
 
@@ -18,6 +18,7 @@ from annotation.core.vocabulary import (
     SuggestionPolicy,
     TrajectoryState,
 )
+from annotation.models.prepared import Prepared
 
 from .label_audits import own_case
 from .people import Operator, Viewer, roles
@@ -118,8 +119,7 @@ def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
     project = trajectory.project
     held = roles(user, project)
     # their turn among the N (True), and that of being asked once more (False)
-    rows = m.Assignment.stored.filter(trajectory=trajectory, annotator=user)
-    turns = list(rows.values_list("state", "recheck__kind"))
+    turns = _turns(trajectory=trajectory.pk, user=user.pk)
     own = {(state, kind is None) for state, kind in turns}
     # with their turns, so that it takes no longer to ask about training than about anything else
     taught = {kind for _state, kind in turns} & {RecheckKind.TUTORIAL, RecheckKind.TEST}
@@ -135,18 +135,16 @@ def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
         return as_annotator if held else NO_ACCESS
     if Role.ADMIN in held:
         return _ADMIN_ACCESS
-    if Role.ADJUDICATOR in held and not own:
-        case = m.Adjudication.objects.filter(trajectory=trajectory, adjudicator=user)
-        if case.exclude(state=AdjudicationState.RELEASED).exists():
-            decided = trajectory.state == TrajectoryState.ADJUDICATED
-            return FieldAccess(
-                mode="adjudicator",
-                others_labels=True,
-                consensus=decided,
-                suggestions=SuggestionPolicy.AFTER_LABEL.value,
-                reference_answer=True,
-                reward_hints=True,
-            )
+    if Role.ADJUDICATOR in held and not own and _cases(trajectory=trajectory.pk, user=user.pk):
+        decided = trajectory.state == TrajectoryState.ADJUDICATED
+        return FieldAccess(
+            mode="adjudicator",
+            others_labels=True,
+            consensus=decided,
+            suggestions=SuggestionPolicy.AFTER_LABEL.value,
+            reference_answer=True,
+            reward_hints=True,
+        )
     if Role.ADJUDICATOR in held and own_case(user).filter(trajectory=trajectory).exists():
         # of three unnamed labels they decide: which is the consensus, and what judges say, would tell
         return FieldAccess(mode="adjudicator", reference_answer=True, reward_hints=True)
@@ -161,3 +159,21 @@ def field_access(user: Viewer, trajectory: m.Trajectory) -> FieldAccess:
     if held and corrections.filter(state__in=m.ACTIVE_CORRECTIONS).exists():
         return replace(as_annotator, mode="corrector", own_labels=False, suggestions=NO_ACCESS.suggestions)
     return NO_ACCESS
+
+
+_turns: Final = Prepared(
+    lambda trajectory, user: (
+        m.Assignment.stored.filter(trajectory=trajectory, annotator=user)
+        .order_by("pk")
+        .values_list("state", "recheck__kind")
+    ),
+    *("trajectory", "user"),
+)
+_cases: Final = Prepared(
+    lambda trajectory, user: (
+        m.Adjudication.objects.filter(trajectory=trajectory, adjudicator=user)
+        .exclude(state=AdjudicationState.RELEASED)
+        .values_list("pk", flat=True)
+    ),
+    *("trajectory", "user"),
+)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation import models as m
 from annotation.core.vocabulary import AttemptState
+from annotation.models.prepared import Prepared
 
 
 def in_force(project: str) -> Coalesce:
@@ -35,8 +36,15 @@ def closed_subsets(user: m.User, projects: Iterable[int]) -> dict[int, dict[int,
     """Project pk → the subsets (pk) that are closed to a person, each with the test (pk) that opens it. One
     query."""
     found: dict[int, dict[int, int]] = {}
-    by = passed(user).filter(test=OuterRef("required_test"))
-    rows = m.Subset.objects.filter(~Exists(by), project__in=projects, required_test__isnull=False)
-    for project, subset, test in rows.order_by("pk").values_list("project", "pk", "required_test"):
+    for project, subset, test in _closed(user=user.pk, projects=[*projects]):
         found.setdefault(project, {})[subset] = test
     return found
+
+
+def _closed_to(user: int, projects: Collection[int]) -> QuerySet[m.Subset, tuple[int, int, int]]:
+    by = passed(m.User(pk=user)).filter(test=OuterRef("required_test"))
+    rows = m.Subset.objects.filter(~Exists(by), project__in=projects, required_test__isnull=False)
+    return rows.order_by("pk").values_list("project", "pk", "required_test")
+
+
+_closed = Prepared(_closed_to, "user", "projects")
