@@ -14,8 +14,6 @@ from tests.servers import ROOT
 
 # and an __init__
 MAX_MODULES = 25
-# Django looks for these in one folder alone
-FLAT = ("annotation/migrations", "annotation/management/commands")
 # Some take as long to load as a third of the product, and few requests or tasks need one.
 LOADED_LATE = ("sklearn", "scipy.special", "scipy.optimize", "pyarrow", "httpx", "jsonschema")
 STARTED = """
@@ -70,8 +68,6 @@ def test_starting_the_server_or_a_worker_loads_no_library_that_few_requests_need
 
 def test_no_folder_of_the_product_holds_more_modules_than_one_reads_at_a_glance() -> None:
     folders = Counter(str(path.relative_to(ROOT).parent) for path in rooms(".py", ".js"))
-    for flat in FLAT:
-        del folders[flat]
     assert {folder: count for folder, count in folders.items() if count > MAX_MODULES + 1} == {}
 
 
