@@ -13,6 +13,8 @@ from .queue import QueueTimeout, WriteTurn, queue_before
 
 WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER", "ANALYZE", "REINDEX"})
 BUSY = "database is locked: too many are writing"
+# Longer statements are of blocks of rows, hardly ever twice the same, and would fill the memory.
+LONGEST_KEPT = 16_384
 
 
 @lru_cache(maxsize=512)
@@ -45,10 +47,10 @@ class QueuedCursor(base.SQLiteCursorWrapper):
 
     def convert_query(self, query: str, *, param_names: Any = None) -> str:
         """The statement as the driver takes it; that of a query asked before is kept."""
-        if param_names is None:
+        if param_names is None and len(query) <= LONGEST_KEPT:
             return with_question_marks(query)
-        named: str = super().convert_query(query, param_names=param_names)
-        return named
+        converted: str = super().convert_query(query, param_names=param_names)
+        return converted
 
     def _queues(self, query: str) -> bool:
         return not self.connection.in_transaction and query.split(None, 1)[0].upper() in WRITES
