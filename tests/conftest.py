@@ -38,7 +38,7 @@ from tests.shared import locked
 gc.disable()
 
 pytest_plugins = [
-    *("tests.chromium", "tests.fixtures.queue", "tests.fixtures.shared_rows", "tests.people"),
+    *("tests.chromium", "tests.fixtures.chance", "tests.fixtures.shared_rows", "tests.people"),
     *("tests.fixtures.judges", "tests.fixtures.uploads", "tests.fixtures.agreement"),
     *("tests.fixtures.resolved_tasks", "tests.fixtures.derivations", "tests.fixtures.distractors"),
     *("tests.fixtures.questions", "tests.fixtures.buckets", "tests.fixtures.in_process"),

@@ -98,6 +98,26 @@ def described(connection: BaseDatabaseWrapper) -> list[Any]:
         )
 
 
+def next_ids(connection: BaseDatabaseWrapper) -> dict[str, int]:
+    """What PostgreSQL numbers rows from: it does not take back a number with its row, as SQLite does."""
+    if connection.vendor != "postgresql":
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_Baseline.of(connection).ask_ids)
+        return dict(cursor.fetchall())
+
+
+def number_from(connection: BaseDatabaseWrapper, ids: dict[str, int] | None = None) -> None:
+    """Number rows from there, as `next_ids` gave it; as in a migrated database where nothing is said."""
+    if connection.vendor == "postgresql":
+        set_all = ", ".join(
+            f"setval('{name}', {number}, false)"
+            for name, number in (_Baseline.of(connection).ids if ids is None else ids).items()
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {set_all}")
+
+
 def _use(connection: BaseDatabaseWrapper, name: str) -> None:
     connection.close()
     settings.DATABASES[connection.alias]["NAME"] = name
@@ -186,7 +206,7 @@ def _postgresql(connection: BaseDatabaseWrapper, anew: bool) -> Callable[[], Non
 
 
 class _Baseline:
-    """The number of rows of each table after migrating."""
+    """The number of rows of each table after migrating, and what rows are numbered from."""
 
     _known: dict[str, _Baseline] = {}
 
@@ -198,6 +218,12 @@ class _Baseline:
             )
             self.question = counts
             self.rows = self._count(cursor)
+            cursor.execute("SELECT sequencename FROM pg_sequences WHERE schemaname = 'public'")
+            self.ask_ids = " UNION ALL ".join(
+                f"SELECT '{name}', last_value + is_called::int FROM \"{name}\"" for (name,) in cursor
+            )
+            cursor.execute(self.ask_ids)
+            self.ids: dict[str, int] = dict(cursor.fetchall())
 
     @classmethod
     def of(cls, connection: BaseDatabaseWrapper) -> _Baseline:

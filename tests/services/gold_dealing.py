@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
-from secrets import SystemRandom
 from typing import Any
 from unittest.mock import patch
 
@@ -16,6 +15,7 @@ from annotation.models import Assignment, Project, Subset, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.services import assign, bulk, label, projects, training
 from tests import people
+from tests.fixtures.chance import Drawn
 from tests.people import Cast
 
 KEY = (1, -1)
@@ -45,7 +45,7 @@ def import_queue(project: Project, records: int, *, subset: str = "tiny", first:
     people.import_records(project, made, subset=subset)
 
 
-class _Roomy(SystemRandom):
+class _Roomy(Drawn):
     """Draws ids again until `free` of those between them are left, or half of what can be."""
 
     free = 1

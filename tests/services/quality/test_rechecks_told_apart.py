@@ -21,7 +21,7 @@ from annotation.core.rechecks import sampling
 from annotation.models import Assignment, Membership, Project, Recheck, Trajectory
 from annotation.services import assign, projects
 from tests.callers import PlainClient
-from tests.fixtures.queue import drawn
+from tests.fixtures.chance import drawn
 from tests.people import Cast, import_records, make_record
 from tests.services.long_writes import import_labels
 from tests.services.rechecking import audit_everything, retests_are_asked

@@ -18,7 +18,7 @@ from annotation.reports.quality.since_check import since_check
 from annotation.services import bulk, even_time, label
 from annotation.services.training import copies
 from api.views import assignments as views
-from tests.fixtures.queue import drawn
+from tests.fixtures.chance import drawn
 from tests.people import Cast
 from tests.services.gold_dealing import golden
 from tests.services.long_writes import import_labels
