@@ -6,16 +6,19 @@ from __future__ import annotations
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize
 
+from tests.browser.frames import FRAME
+
 WIDE = ViewportSize(width=1440, height=900)
 NARROW = ViewportSize(width=390, height=844)
 # What a narrow page folds away or lets scroll; everything else axe-core says of the wide one.
 WHEN_NARROW = ("scrollable-region-focusable", "region", "aria-hidden-focus")
 # Nothing moves, and what is far below the window (content-visibility) is looked at as well.
-SETTLED = """async () => {
+SETTLED = f"""async () => {{{FRAME}
   for (const message of document.querySelectorAll(".msg")) message.style.contentVisibility = "visible";
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  await frame();
+  await frame();
   await Promise.allSettled(document.getAnimations().map((change) => change.finished));
-}"""
+}}"""
 # Nothing here plays, so what it would play is not fetched; and only what is said here goes to the test.
 RUN = """async ([within, rules, contrast]) => {
   const answer = await axe.run(within, {

@@ -12,6 +12,7 @@ from annotation.models import Assignment
 from annotation.policies import OPERATOR
 from annotation.services import label, projects
 from tests.browser.axe import violations
+from tests.browser.frames import FRAME
 from tests.browser.stored import (
     about,
     events_of,
@@ -360,16 +361,15 @@ WATCH = """() => {
 }"""
 
 # What waits for a frame or an idle moment comes, too: until three of each have changed nothing.
-QUIET = """async () => {
-  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  const idle = () => new Promise((done) => requestIdleCallback(done));
-  for (let calm = 0, before = -1; calm < 3; calm = window.changes === before ? calm + 1 : 0) {
+QUIET = f"""async () => {{{FRAME}
+  const idle = () => new Promise((done) => requestIdleCallback(done, {{timeout: 2000}}));
+  for (let calm = 0, before = -1; calm < 3; calm = window.changes === before ? calm + 1 : 0) {{
     before = window.changes;
     await frame();
     await idle();
     await new Promise((done) => setTimeout(done, 50));
-  }
-}"""
+  }}
+}}"""
 
 
 def touched(page: Page, *keys: str) -> set[int | str]:

@@ -11,6 +11,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, Route, expect
 
 from annotation.models import Assignment
+from tests.browser.frames import FRAME
 from tests.browser.visitors import session_of
 from tests.chromium import PATIENCE
 from tests.people import Cast
@@ -152,12 +153,11 @@ def mark(page: Page, index: int, value: str) -> None:
 
 # What the page waits for before a step counts as seen was asked for before what we wait for here: the drawing
 # that follows a save, the look at what is on screen, and the timer of 150 ms.
-LOOKED_AT = """async () => {
-  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+LOOKED_AT = f"""async () => {{{FRAME}
   for (let i = 0; i < 4; i += 1) await frame();
   await new Promise((done) => setTimeout(done, 200));
   await frame();
-}"""
+}}"""
 
 
 def seen(page: Page) -> None:
