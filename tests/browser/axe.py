@@ -6,18 +6,19 @@ from __future__ import annotations
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize
 
-from tests.browser.frames import FRAME
+from tests.browser.frames import FRAME, KEPT
 
 WIDE = ViewportSize(width=1440, height=900)
 NARROW = ViewportSize(width=390, height=844)
 # What a narrow page folds away or lets scroll; everything else axe-core says of the wide one.
 WHEN_NARROW = ("scrollable-region-focusable", "region", "aria-hidden-focus")
 # Nothing moves, and what is far below the window (content-visibility) is looked at as well.
-SETTLED = f"""async () => {{{FRAME}
+SETTLED = f"""async () => {{{FRAME}{KEPT}
   for (const message of document.querySelectorAll(".msg")) message.style.contentVisibility = "visible";
   await frame();
   await frame();
-  await Promise.allSettled(document.getAnimations().map((change) => change.finished));
+  const changes = document.getAnimations().map((change) => change.finished);
+  await kept(Promise.allSettled(changes), "something goes on moving");
 }}"""
 # Nothing here plays, so what it would play is not fetched; and only what is said here goes to the test.
 RUN = """async ([within, rules, contrast]) => {

@@ -146,7 +146,7 @@ def only_real_images(visitor: Visitor, stranger: Visitor) -> None:
     """Images are ours, and none is shown that is not one, or to a stranger."""
     images = visitor.page.locator("img.picture")
     expect(images).to_have_count(1)
-    assert images.first.evaluate("async (image) => { await image.decode(); return image.naturalWidth }") == 1
+    expect(images.first).to_have_js_property("naturalWidth", 1)
     answer = visitor.context.request.get(visitor.home + images.first.get_attribute("src"))
     assert answer.headers["content-type"] == "image/png"
     assert answer.headers["x-content-type-options"] == "nosniff"

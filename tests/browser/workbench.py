@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, Route, expect
 
 from annotation.models import Assignment
-from tests.browser.frames import FRAME
+from tests.browser.frames import FRAME, KEPT
 from tests.browser.visitors import session_of
 from tests.chromium import PATIENCE
 from tests.people import Cast
@@ -117,11 +117,12 @@ def label_next(
         submit(page, (lambda url, here=here: "/assignments/" in url and url != here) if left else AT_WORK)
 
 
-CLICK_TO_COME = """() => {
-  window.clickThatCame = new Promise((done) => {
-    document.addEventListener("click", () => setTimeout(done), { once: true });
-  });
-}"""
+CLICK_TO_COME = f"""() => {{{KEPT}
+  const click = new Promise((done) => {{
+    document.addEventListener("click", () => setTimeout(done), {{ once: true }});
+  }});
+  window.clickThatCame = kept(click, "no click came");
+}}"""
 
 
 @contextmanager
