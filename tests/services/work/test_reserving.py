@@ -17,8 +17,9 @@ from annotation.core.vocabulary import ExposureKind
 from annotation.models import Assignment, AuditEvent, Meeting, Membership, Reservation, Trajectory, User
 from annotation.policies import OPERATOR
 from annotation.services import accounts, assign, claim_expiry, exposures, projects
+from annotation.services.assign import claiming
 from annotation.services.second_person import offering
-from annotation.services.shares import reservations
+from annotation.services.shares import meetings, reservations
 from tests import people
 from tests.people import Cast
 from tests.services.together import annotators, refused, together, until_nothing_is_left
@@ -284,6 +285,22 @@ def test_a_claim_brings_people_together_who_have_not_met_before_the_next_in_the_
     assert people.claim(cast.ben, cast.project).trajectory == second
 
 
+def test_a_claim_passes_over_what_somebody_else_has_begun_meanwhile(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = people.import_records(cast.project, 2)
+    evenly = claiming._evenly
+
+    def slowly(*asked: Any) -> Any:
+        found = evenly(*asked)
+        monkeypatch.undo()
+        assign.claim_this(actor=cast.cleo, trajectory=first)
+        return found
+
+    monkeypatch.setattr(claiming, "_evenly", slowly)
+    assert people.claim(cast.ben, cast.project).trajectory == second
+
+
 def test_a_claim_asks_as_many_questions_however_much_everybody_has_done(cast: Cast) -> None:
     people.import_records(cast.project, 60)
     people.claim(cast.ann, cast.project)
@@ -307,5 +324,7 @@ def test_replaced_and_returned_work_is_no_meeting(cast: Cast) -> None:
     assert sum(meetings_are_right().values()) == 3
     assign.return_assignment(actor=cast.cleo, assignment=mine, reason="Not mine.")
     assert sum(meetings_are_right().values()) == 2
+    assert meetings.met(cast.project.pk, cast.ben.pk) == {cast.ann.pk: 2}
     leave(cast, cast.ann)
     assert sum(meetings_are_right().values()) == 2
+    assert meetings.met(cast.project.pk, cast.ben.pk) == {}
