@@ -45,8 +45,8 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 
 def disk_problem() -> str | None:
-    """What is wrong with the data folder: "full" below TRISTEP_MIN_FREE_BYTES, "read-only" when nothing can
-    be written; None when all is well."""
+    """The fault of the data folder: "full" below TRISTEP_MIN_FREE_BYTES, "read-only" when nothing can be
+    written; None when all is well."""
     try:
         if shutil.disk_usage(settings.DATA_DIR).free < settings.MIN_FREE_BYTES:
             return "full"

@@ -30,7 +30,7 @@ ENTRIES: Final = (
     "pages/transcript",
     "workbench/main",
 )
-"""What templates name, relative to `frontend/js` and without the suffix."""
+"""The scripts that templates name, relative to `frontend/js` and without the suffix."""
 
 # Statements as prettier writes them, at the beginning of a line.
 _IMPORT: Final = re.compile(r'^import (?:(\{[^{}]*\}) from )?"(\.[^"\n]+)\.js";$', re.MULTILINE)

@@ -154,9 +154,8 @@ def open_store(kind: str, place_of_it: OutsideServer | OutsideFolder, place: Pla
 
 
 def signer(kind: ConnectionKind, key: str, key_name: str) -> Sign | None:
-    """What signs the calls of a kind whose keys are not sent; `None` for another. Raises Invalid for a key
-    that
-    is not an id and a secret."""
+    """The signer of calls of a kind whose keys are not sent; None for another kind. Raises Invalid for a key
+    that is not an id and a secret."""
     if kind.scheme is not KeyScheme.SIGNED:
         return None
     key_id, _, secret = key.partition(":")

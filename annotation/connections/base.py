@@ -56,7 +56,7 @@ class ConnectionKind:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where traces lie on a server, which of them are wanted, the id that own labels carry there, and the
+    """The place of traces on a server, the filter on them, the id that our labels carry there, and the
     address of the connection."""
 
     source: str
@@ -107,7 +107,7 @@ class Mark:
 
 @dataclass(slots=True)
 class PushTally:
-    """What became of labels: new there, changed there, as they were, withdrawn there, and left out."""
+    """Counts of pushed labels: new there, changed there, as they were, withdrawn there, and left out."""
 
     written: int = 0
     changed: int = 0

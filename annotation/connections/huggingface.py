@@ -152,7 +152,7 @@ class Hub:
             raise
 
     def _found(self, path: str) -> tuple[OutsideServer, str]:
-        """Where a file is to be had: the hub itself, or the server that it leads to."""
+        """The server of a file: the hub itself, or the server that it leads to."""
         server = self._server
         for _ in range(HOPS):
             reply = server.look("HEAD", path)

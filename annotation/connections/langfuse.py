@@ -368,7 +368,8 @@ def _is_root(observation: Mapping[str, Any]) -> bool:
 
 
 def _not_yet(whole: dict[str, Any], began: float) -> str:
-    """Why a trace does not come yet: what of it has not ended, or is too young for all to be there."""
+    """The reason why a trace does not come yet: a part of it has not ended, or is too young for all to be
+    there."""
     observations = [as_object(one) for one in as_list(whole.get("observations"))]
     moments = [one.get(name) for one in [whole, *observations] for name in (*_TIMES, "timestamp")]
     if any(not one.get("endTime") for one in observations if one.get("type") != "EVENT"):

@@ -278,7 +278,8 @@ def _as_in_first(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _not_yet(runs: Sequence[Mapping[str, Any]], began: float) -> str:
-    """Why a trace does not come yet: a run of it is missing or has not ended, or it ended just now."""
+    """The reason why a trace does not come yet: a run of it is missing or has not ended, or it ended just
+    now."""
     if any(not run.get("end_time") or run.get("status") == "pending" for run in runs):
         return UNFINISHED
     if not any(run.get("id") == run.get("trace_id") for run in runs):

@@ -29,7 +29,7 @@ class Pattern:
 
     @property
     def beginning(self) -> str:
-        """What every path that fits begins with, as far as it is known."""
+        """The known beginning of every path that fits."""
         whole = "/".join(self._parts)
         found = _MAGIC.search(whole)
         return whole[: found.start()] if found else whole

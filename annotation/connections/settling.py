@@ -1,4 +1,4 @@
-"""What kinds of servers have in common: labels are brought to what is wanted, traces may still grow, and a
+"""Steps common to all kinds of servers: labels are brought to the wanted state, traces may still grow, and a
 server may fail on single ones."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FAILURES_IN_A_ROW: Final = 3
 """A server that fails on so many traces one after the other has failed itself."""
 
 Key = tuple[str, str]
-"""Where a label belongs: its name, and its span (empty for the whole trace)."""
+"""The key of a label: its name, and its span (empty for the whole trace)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ def settle(
 
 
 def may_still_grow(moments: Iterable[Any], began: float, minutes: int) -> str:
-    """Why a trace does not come yet, "" when it does: the last of its moments (as text, or nothing) must lie
-    `minutes` before the pull `began` (seconds since 1970)."""
+    """The reason why a trace does not come yet, "" when it does: the last of its moments (as text, or
+    nothing) must lie `minutes` before the pull `began` (seconds since 1970)."""
     latest = max((time_of(moment) for moment in moments), default=0)
     if latest / 1e9 <= began - minutes * 60:
         return ""
@@ -93,8 +93,8 @@ class ServerFaults:
         self._in_a_row = 0
 
     def names(self, error: OutsideError) -> str:
-        """Why the trace cannot be had. Raises `error` when it is no failure of the server, or another one
-        too many."""
+        """The reason why the trace cannot be had. Raises `error` when it is no failure of the server, or
+        another one too many."""
         self._in_a_row += 1
         if error.failed.kind is not FailureKind.SERVER_ERROR or self._in_a_row >= FAILURES_IN_A_ROW:
             raise error

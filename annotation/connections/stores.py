@@ -58,7 +58,7 @@ class OutFile:
 
 @dataclass(frozen=True, slots=True)
 class ReleasePlace:
-    """Where a release lies: `version` of `project` (a slug)."""
+    """The place of a release: `version` of `project` (a slug)."""
 
     project: str
     version: str

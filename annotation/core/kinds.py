@@ -16,7 +16,7 @@ from annotation.core.i18n import translatable
 
 
 class Feature(StrEnum):
-    """What some kinds of projects have, and others not.
+    """Features that some kinds of projects have, and others not.
 
     `propagation`: an error carries on to later steps, so that −1 are proposed and have roots, and +1 may be
     carried forward. `sequence`: steps follow one another, so that the first −1, where labels go next, and the
@@ -45,8 +45,8 @@ class Feature(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepNames:
-    """What the steps of a kind are called: `one` and `many` as headings; one of them by its `number` as
-    `title` where a line begins, and as `inside` within a sentence."""
+    """Names of the steps of a kind: `one` and `many` as headings; one of them by its `number` as `title`
+    where a line begins, and as `inside` within a sentence."""
 
     one: str
     many: str
@@ -82,7 +82,7 @@ class ProjectKind:
 
     @property
     def features(self) -> frozenset[Feature]:
-        """What it has; templates ask whether a name is among them."""
+        """Its features; templates ask whether a name is among them."""
         return frozenset(Feature) - self.lacks.keys()
 
     def has(self, feature: Feature | None) -> bool:
@@ -248,7 +248,7 @@ def settings_of(kind: ProjectKind, names: Iterable[str]) -> list[str]:
 
 
 def manifest_part(kind: ProjectKind) -> dict[str, str]:
-    """What the manifest of a release says of its kind: of steps nothing, as before there were others."""
+    """The entry of a kind in the manifest of a release: none for steps, as before there were others."""
     return {} if kind == STEPS else {"kind": kind.name}
 
 

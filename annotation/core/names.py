@@ -21,7 +21,8 @@ def _tidy(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """What is the same of names that differ in the case of letters, in spaces, or in nothing one sees."""
+    """A form that is the same for names that differ in the case of letters, in spaces, or in nothing one
+    sees."""
     return unicodedata.normalize("NFC", _tidy(name).casefold())
 
 

@@ -6,7 +6,7 @@ from typing import Final
 SHORTEST: Final = 40
 """A shared beginning shorter than this is chance: many questions begin with "What is the"."""
 ENDS: Final = ("\n", ". ", ": ", "? ", "! ", "。", "：", "？")
-"""Where instructions may end."""
+"""Marks at which instructions may end."""
 
 
 def _shared(one: str, other: str) -> int:

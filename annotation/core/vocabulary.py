@@ -47,7 +47,7 @@ class ExpiryReason(StrEnum):
 
 
 class QueueTurn(StrEnum):
-    """When the trajectories of a subset come, beside those of others."""
+    """The turn of a subset's trajectories, beside those of others."""
 
     FIRST = "first"
     NORMAL = "normal"
@@ -163,7 +163,7 @@ class SecondReader(StrEnum):
 
 
 class PayPer(StrEnum):
-    """What annotators are paid for: an hour at work, or a trajectory that they have submitted."""
+    """The unit that annotators are paid for: an hour at work, or a trajectory that they have submitted."""
 
     HOUR = "hour"
     TRAJECTORY = "trajectory"
@@ -304,8 +304,8 @@ class DeliveryState(StrEnum):
 
 
 class WebhookPause(StrEnum):
-    """Why a webhook is paused: an admin did it, its server failed for long, said that it wants no more (410),
-    or the operator does not allow its address any more."""
+    """Reasons why a webhook is paused: an admin did it, its server failed for long, said that it wants no
+    more (410), or the operator does not allow its address any more."""
 
     ADMIN = "admin"
     FAILING = "failing"
@@ -333,8 +333,8 @@ class CorrectionState(StrEnum):
 
 
 class RecheckKind(StrEnum):
-    """What a recheck is for. Of live trajectories: a reading for an audit, a retest of one of its annotators.
-    Of training trajectories: the tutorial, a test, gold among what is claimed, a pilot."""
+    """The purpose of a recheck. Of live trajectories: a reading for an audit, a retest of one of its
+    annotators. Of training trajectories: the tutorial, a test, gold among what is claimed, a pilot."""
 
     AUDIT = "audit"
     RETEST = "retest"
@@ -345,11 +345,11 @@ class RecheckKind(StrEnum):
 
 
 OF_TRAINING: Final = (RecheckKind.TUTORIAL, RecheckKind.TEST, RecheckKind.GOLD, RecheckKind.PILOT)
-"""What is labelled of training trajectories."""
+"""Rechecks of training trajectories."""
 
 
 class KeyOrigin(StrEnum):
-    """Where a key's label comes from: a file, the consensus of a resolved trajectory, or an admin's hand."""
+    """The origin of a key's label: a file, the consensus of a resolved trajectory, or an admin's hand."""
 
     FILE = "file"
     CONSENSUS = "consensus"
@@ -375,15 +375,15 @@ class PilotState(StrEnum):
 
 
 class PauseReason(StrEnum):
-    """Why somebody is paused: too many labels unlike the key of gold, or an admin did it."""
+    """Reasons why somebody is paused: too many labels unlike the key of gold, or an admin did it."""
 
     GOLD = "gold"
     ADMIN = "admin"
 
 
 class LookReason(StrEnum):
-    """Why somebody is asked to label again what they have submitted: the guidelines have changed, or they
-    submitted it since gold last showed that they label as in the key."""
+    """Reasons why somebody is asked to label again what they have submitted: the guidelines have changed, or
+    they submitted it since gold last showed that they label as in the key."""
 
     GUIDELINES = "guidelines"
     CHECK = "check"
@@ -458,7 +458,7 @@ UNFINISHED_PROMPT_SETS: Final = (PromptSetState.QUEUED, PromptSetState.RUNNING)
 
 
 class Direction(StrEnum):
-    """Which way a transfer of a connection goes."""
+    """The direction of a transfer of a connection."""
 
     PULL = "pull"
     PUSH = "push"
@@ -500,9 +500,9 @@ class ExposureKind(StrEnum):
 
 
 SEEN_LABELS: Final = (ExposureKind.CONSENSUS, ExposureKind.LABEL, ExposureKind.SOURCE)
-"""What nobody may have seen of a trajectory that they label."""
+"""Exposures that nobody may have had of a trajectory that they label."""
 NO_LONGER_BLIND: Final = (ExposureKind.LABEL, ExposureKind.SOURCE)
-"""What admins have seen of a trajectory that they are not asked about again before labels are shown."""
+"""Exposures after which admins are not asked again before labels of a trajectory are shown to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -551,8 +551,8 @@ def is_value(value: object) -> bool:
 
 
 class DecisionKind(StrEnum):
-    """What a decision asks for: the better one of its options, one or several of them as the key of a
-    choice, or a text, of which the options are the accepted ones."""
+    """The answer that a decision asks for: the better one of its options, one or several of them as the key
+    of a choice, or a text, of which the options are the accepted ones."""
 
     PAIR = "pair"
     CHOICE = "choice"

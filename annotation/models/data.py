@@ -274,7 +274,7 @@ class Trajectory(models.Model):
 
     @property
     def keyed_by(self) -> int:
-        """What it is a copy of, else itself: where its key is, if it has none of its own."""
+        """The trajectory (pk) that has its key, if it has none of its own: its original, else itself."""
         return self.copy_of_id or self.pk
 
 
@@ -311,8 +311,8 @@ class TrajectoryContent(models.Model):
         return record
 
     def asked(self) -> dict[str, str] | None:
-        """What a question asks for (`decision` of `parsed`), None of what is none: read from the beginning of
-        the content alone, whose keys are in order."""
+        """The request of a question (`decision` of `parsed`), None for what is none: read from the beginning
+        of the content alone, whose keys are in order."""
         begin = zlib.decompressobj().decompress(bytes(self.content), BEGINNING)
         if found := _ASKED.match(begin):
             asked: dict[str, str] = json.loads(found[1])

@@ -143,7 +143,8 @@ class _Composed:
 
 
 class _Answered:
-    """What Django's iterable of rows asks of a query and its compiler, where the answer is there already."""
+    """The query and the compiler that Django's iterable of rows asks for, where the answer is there
+    already."""
 
     def __init__(self, compiler: Any, rows: Iterable[Any]) -> None:
         self.select = compiler.select

@@ -341,8 +341,8 @@ class Membership(Versioned, models.Model):
 
 
 class Qualification(Versioned, models.Model):
-    """What admins note of a member's degree, its field, years of work in it, and languages (a list with
-    commas), which a release counts; and of their pay: `pay_rate` takes the place of the project's (null: that
+    """Notes of admins on a member: degree, its field, years of work in it, and languages (a list with
+    commas), which a release counts; and on their pay: `pay_rate` takes the place of the project's (null: that
     one holds). For admins only. It goes with the membership."""
 
     COUNTED = ("degree", "field", "years", "languages")

@@ -1,4 +1,4 @@
-"""How a key goes with a call: each kind of server wants it in a header of its own."""
+"""Keys in calls: each kind of server wants its key in a header of its own."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KeyScheme(StrEnum):
         return {"Authorization": f"Basic {base64.b64encode(key.encode()).decode()}"}
 
     def secrets(self, key: str) -> tuple[str, ...]:
-        """What must be told nowhere: the key, and its two halves where it has such."""
+        """The texts that must be told nowhere: the key, and its two halves where it has such."""
         if self not in (KeyScheme.BASIC, KeyScheme.SIGNED):
             return (key,)
         public, _, secret = key.partition(":")

@@ -174,7 +174,7 @@ def _state(path: str, descriptor: int) -> FileState:
 
 @contextmanager
 def _said() -> Iterator[None]:
-    """What the system refuses, as a sentence without a path; a link counts as not there."""
+    """Say refusals of the system as a sentence without a path; a link counts as not there."""
     try:
         yield
     except FileNotFoundError:

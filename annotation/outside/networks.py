@@ -1,4 +1,4 @@
-"""Where a name leads: connections into private networks are made only where the operator says so.
+"""Resolve names: connections into private networks are made only where the operator says so.
 
 The operator's list has names, and whoever rules a name's entry in the DNS decides where it leads: to this
 machine, to the service that hands out a cloud's secrets, to whatever stands behind the firewall. So a name

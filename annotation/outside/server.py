@@ -33,8 +33,8 @@ LONGEST_WAIT: Final = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How calls are repeated. `sleep` may raise to give up between two attempts; `seconds` is the time of
-    one attempt, from its first byte to its last."""
+    """The rules by which calls are repeated. `sleep` may raise to give up between two attempts; `seconds` is
+    the time of one attempt, from its first byte to its last."""
 
     attempts: int = 5
     seconds: float = 60.0

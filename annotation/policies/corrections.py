@@ -84,7 +84,7 @@ def has_own(user: m.User, trajectory: str) -> Exists:
 
 
 def proposals(correction: m.Correction) -> QuerySet[m.Correction]:
-    """What judges propose for a step, which nobody but the author of a saved correction of it is shown. No
+    """Proposals of judges for a step, which nobody but the author of a saved correction of it is shown. No
     query by itself."""
     return (
         m.Correction.objects.filter(Q(step=correction.step_id, judge__isnull=False))

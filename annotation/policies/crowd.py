@@ -1,4 +1,4 @@
-"""What a place of a crowd link lets its person do: so many trajectories, in so much time."""
+"""The limits of a place of a crowd link: so many trajectories, in so much time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotation.core.vocabulary import AssignmentState, AttemptState, CrowdState
 from .qualifying import counting
 
 NOT_COUNTED = (RecheckKind.TUTORIAL, RecheckKind.TEST)
-"""What is labelled to learn and to be tested is none of the trajectories to submit."""
+"""Rechecks that do not count as trajectories to submit: those to learn from and to be tested with."""
 
 
 def _work(user: Any, project: Any, since: Any) -> QuerySet[m.Assignment]:
@@ -26,12 +26,12 @@ def _work(user: Any, project: Any, since: Any) -> QuerySet[m.Assignment]:
 
 
 def work_at(place: m.CrowdPlace) -> QuerySet[m.Assignment]:
-    """What somebody has claimed at their place, of what counts."""
+    """The claims of somebody at their place, of what counts."""
     return _work(place.user_id, place.project_id, place.begun_at)
 
 
 def submitted_at(place: m.CrowdPlace) -> int:
-    """How many trajectories somebody has submitted at their place. One query."""
+    """The number of trajectories that somebody has submitted at their place. One query."""
     return work_at(place).filter(state=AssignmentState.SUBMITTED).count()
 
 

@@ -1,4 +1,4 @@
-"""Who may not decide a dispute, whatever their roles."""
+"""People who may not decide a dispute, whatever their roles."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ def gold_for(user: m.User, project: m.Project) -> QuerySet[m.Trajectory]:
 
 
 def _judged_alike(project: m.Project) -> list[Q]:
-    """Where annotators are shown what judges say: that all judges who say something of the subset say
-    something of the item, too. Without it that would tell."""
+    """The condition, where annotators are shown what judges say, that all judges who say something of the
+    subset say something of the item, too. Without it that would tell."""
     if project.suggestion_policy == SuggestionPolicy.NEVER and project.experiment_seed is None:
         return []
     beside = m.Suggestion.objects.filter(

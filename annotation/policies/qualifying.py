@@ -1,4 +1,4 @@
-"""Which subsets a person may be given trajectories of: those whose test they have passed."""
+"""Subsets open to a person: those whose test they have passed."""
 
 from __future__ import annotations
 

@@ -140,8 +140,8 @@ def not_closed(project: m.Project, own: QuerySet[m.Assignment]) -> QuerySet[m.As
 
 
 def own_not_closed(project: m.Project, user: m.User) -> QuerySet[m.Assignment]:
-    """What a person has submitted in a project and may still look at: `not_closed` of theirs, asked so that
-    what is closed is not passed by, row after row, once it is most of it. No query by itself."""
+    """The submissions of a person in a project that they may still look at: `not_closed` of theirs, asked so
+    that what is closed is not passed by, row after row, once it is most of it. No query by itself."""
     mine = m.Assignment.stored.filter(
         annotator=user, project=project, state=AssignmentState.SUBMITTED.value
     ).order_by()
@@ -157,8 +157,8 @@ def own_not_closed(project: m.Project, user: m.User) -> QuerySet[m.Assignment]:
 
 
 def count_own_not_closed(project: m.Project, user: m.User, submitted: int) -> int:
-    """How much of the `submitted` labellings of a person is not closed to them. One query, which counts what
-    is closed where that is little."""
+    """The number of the `submitted` labellings of a person that are not closed to them. One query, which
+    counts what is closed where that is little."""
     if _closes_before(project, timezone.now()) is not None:
         return own_not_closed(project, user).count()
     again = m.Assignment.stored.filter(annotator=user, project=project, recheck__isnull=False)

@@ -1,4 +1,4 @@
-"""Who may put an item with other options in the place of one."""
+"""Permission to put an item with other options in the place of one."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NOT_YOURS: Final = translatable("Only admins, and the adjudicator who has its ca
 
 
 def why_not_replace(actor: Viewer, trajectory: m.Trajectory) -> Denied | None:
-    """Why somebody may not replace an item; None for an admin, and for the adjudicator who has its open case,
-    unless they are labelling it. At most three queries."""
+    """The reason why somebody may not replace an item; None for an admin, and for the adjudicator who has its
+    open case, unless they are labelling it. At most three queries."""
     if isinstance(actor, Operator):
         return None
     if not isinstance(actor, m.User):

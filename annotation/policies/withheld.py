@@ -1,4 +1,5 @@
-"""Why a member is given nothing new: they are paused or away, or have as many trajectories as they may."""
+"""Reasons why a member is given nothing new: they are paused or away, or have as many trajectories as they
+may."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ QUOTA = translatable(
 
 
 def away_text(until: date) -> str:
-    """What is said to somebody who is away."""
+    """The sentence for somebody who is away."""
     return translatable(
         "You are noted as away until {date}, and get nothing new; tell an admin if that is wrong.",
         date=until.isoformat(),

@@ -116,7 +116,7 @@ def positions_of(trajectories: Collection[int]) -> dict[int, Positions]:
 
 
 def _submitted(rows: QuerySet[S], trajectories: Collection[int]) -> QuerySet[S]:
-    """What hangs on the submitted assignments of trajectories."""
+    """The rows that hang on the submitted assignments of trajectories."""
     of_state = AssignmentState.SUBMITTED
     return rows.filter(assignment__trajectory__in=trajectories, assignment__state=of_state)
 
@@ -333,8 +333,8 @@ def correct(
 
 
 def _void_audits(trajectories: Collection[int]) -> None:
-    """What an audit has compared or decided was about a consensus that is taken back: it is compared anew
-    when there is another, and until then counts as not having come back."""
+    """Void comparisons and rulings of audits on a consensus that is taken back: they are made anew when there
+    is another, and until then count as not having come back."""
     AuditRuling.objects.filter(ruling_drafts(), audited__trajectory__in=trajectories).delete()
     AuditedTrajectory.objects.filter(
         trajectory__in=trajectories, state__in=(AuditedState.DECIDING, AuditedState.DONE)

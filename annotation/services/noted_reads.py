@@ -319,8 +319,8 @@ def _suggestions(actor: User, trajectory: Trajectory, steps: Iterable[Step | Non
 
 
 def corrections(*, actor: User, audit: LabelAudit, most: int) -> list[AuditRuling]:
-    """What an audit found wrong and corrected, `most` of it, for admins. Two queries, and those of what is
-    seen for the first time."""
+    """Rulings by which an audit corrected labels, `most` of them, for admins. Two queries, and those of what
+    is seen for the first time."""
     rows = list(label_audit.corrections(viewer=actor, audit=audit)[:most])
     seen = {row.audited.trajectory_id for row in rows}
     exposures.expose_all(user=actor, trajectories=sorted(seen), kind=ExposureKind.CONSENSUS)

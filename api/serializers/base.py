@@ -43,7 +43,7 @@ def excerpt(key: str) -> str:
 
 
 class Version(serializers.CharField):
-    """Which values somebody began from, in a request to change them."""
+    """The version that somebody began from, in a request to change it."""
 
     def __init__(self, **kwargs: Any) -> None:
         help_text = (

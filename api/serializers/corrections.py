@@ -29,7 +29,7 @@ STATES = ("active", *words(state for state in CorrectionState if state is not Co
 
 
 class CorrectionFilter(Query):
-    """Which corrections are listed. `active`: being written, or saved."""
+    """Filters of the list of corrections. `active`: being written, or saved."""
 
     state = serializers.ChoiceField(choices=STATES, default="active")
 
@@ -63,14 +63,14 @@ class Action(Input):
 
 
 class NewCorrection(Input):
-    """Which first error to take; the next one without."""
+    """The first error to take; the next one without."""
 
     first_error = Whole(required=False, min_value=1, max_value=MAX_BIGINT)
 
 
 class CorrectionDraft(Action):
-    """What would have been right. Of an action: of another run (`sibling`), a judge's (`proposal`, once they
-    are shown), or `text` and `calls`."""
+    """The right action. Of an action: of another run (`sibling`), a judge's (`proposal`, once they are
+    shown), or `text` and `calls`."""
 
     version = Whole(min_value=0, max_value=MAX_INT, help_text="The version that one began from.")
     answer = serializers.ChoiceField(choices=words(CorrectionAnswer))
@@ -125,7 +125,7 @@ class Sibling(Output):
 
 
 class Wrong(Output):
-    """Why the action was wrong, by the consensus."""
+    """The reasons why the action was wrong, by the consensus."""
 
     kind = serializers.CharField()
     reason_code = serializers.CharField(source="reason", allow_blank=True)
@@ -150,7 +150,7 @@ class Fault(Output):
 
 
 class Checked(Output):
-    """What is wrong with an action. `unchecked`: tools without a schema that a call could be held against."""
+    """The faults of an action. `unchecked`: tools without a schema that a call could be held against."""
 
     faults = Fault(many=True)
     unchecked = serializers.ListField(child=serializers.CharField())
@@ -168,7 +168,7 @@ class FirstError(Output):
 
 
 class NewProposal(Action):
-    """What a judge proposes for one first error."""
+    """A judge's proposal for one first error."""
 
     trajectory = Whole(min_value=1, max_value=MAX_BIGINT)
     message_index = Whole(min_value=0, max_value=MAX_INT)
@@ -178,7 +178,7 @@ class NewProposal(Action):
 
 
 class NewProposals(Input):
-    """What a judge proposes for several."""
+    """A judge's proposals for several first errors."""
 
     proposals: Any = serializers.ListSerializer(
         child=NewProposal(), max_length=MAX_PROPOSALS, allow_empty=False
@@ -195,14 +195,14 @@ class RefusedProposal(Output):
 
 
 class StoredProposals(Output):
-    """How many were stored, and what was refused."""
+    """The number of stored proposals, and what was refused."""
 
     stored = serializers.IntegerField()
     refused = RefusedProposal(many=True)
 
 
 class Proposal(Output):
-    """What a judge proposes."""
+    """A judge's proposal."""
 
     id = serializers.IntegerField(source="pk")
     judge = serializers.CharField(source="judge.name")
@@ -213,6 +213,6 @@ class Proposal(Output):
 
 
 class Revealed(Output):
-    """What judges propose for a first error."""
+    """The proposals of judges for a first error."""
 
     proposals = Proposal(many=True)

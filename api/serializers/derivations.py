@@ -16,7 +16,7 @@ _RECIPES = [(recipe.value, recipe.value) for recipe in Recipe]
 
 
 class _OfQuestions(serializers.Serializer[dict[str, object]]):
-    """What recipes of questions take besides."""
+    """Further parameters of recipes of questions."""
 
     fewer = serializers.BooleanField(
         required=False, default=False, help_text="Keep a `next-step` that has fewer options."
@@ -32,7 +32,7 @@ class _OfQuestions(serializers.Serializer[dict[str, object]]):
 
 
 class PreviewedDerivation(_OfQuestions, Query):
-    """What to derive, and into which project."""
+    """The derivation to preview, and the project that it goes into."""
 
     into = serializers.SlugField(max_length=64, help_text="The slug of a project of decisions.")
     recipe = serializers.ChoiceField(choices=_RECIPES)
@@ -102,7 +102,7 @@ class DerivationCounts(Output):
 
 
 class DerivationPreview(Output):
-    """What a derivation would bring."""
+    """A preview of a derivation."""
 
     counts = DerivationCounts()
     annotators = serializers.IntegerField(help_text="Of the project that it comes into.")

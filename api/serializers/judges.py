@@ -295,7 +295,7 @@ class ChosenJudges(Input):
 
 
 class Settlement(Output):
-    """What trajectories come to, counted. Among those for `people` are those `claimed` by people before, and
+    """Verdicts on trajectories, counted. Among those for `people` are those `claimed` by people before, and
     those `lacking` the answer of a judge that failed; `waiting` are those that a judge has not been asked
     about."""
 
@@ -308,9 +308,9 @@ class Settlement(Output):
 
 
 class JudgedAudit(Output):
-    """How often people agree with the judges: of the `drawn` trajectories, `done` are resolved by people, and
-    `agreed` of them have the same order; `low` and `high` are Wilson's 95 % interval of the `share`, which is
-    null before any is resolved."""
+    """The agreement of people with the judges: of the `drawn` trajectories, `done` are resolved by people,
+    and `agreed` of them have the same order; `low` and `high` are Wilson's 95 % interval of the `share`,
+    which is null before any is resolved."""
 
     drawn = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -321,7 +321,7 @@ class JudgedAudit(Output):
 
 
 class JudgesFirst(Output):
-    """What judges have settled before people were asked, and how often people agree with it."""
+    """A summary of what judges settled before people were asked, and of people's agreement with it."""
 
     judged = serializers.IntegerField()
     dropped = serializers.IntegerField()
@@ -339,6 +339,6 @@ class SendBack(Input):
 
 
 class SentBack(Output):
-    """How many trajectories went to people."""
+    """The number of trajectories that went to people."""
 
     sent = serializers.IntegerField()

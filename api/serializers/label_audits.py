@@ -23,8 +23,8 @@ class AuditPlanAsked(Query):
 
 
 class AuditPlan(Output):
-    """How many draws prove the wished bound: where nothing is wrong, and where the share `error` of the
-    labels is; null: no feasible number. `mixed`: what stacked judges doubt is drawn more often."""
+    """The numbers of draws that prove the wished bound: where nothing is wrong, and where the share `error`
+    of the labels is; null: no feasible number. `mixed`: what stacked judges doubt is drawn more often."""
 
     wished = serializers.FloatField()
     draws = serializers.IntegerField(allow_null=True)

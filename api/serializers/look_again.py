@@ -67,7 +67,7 @@ class LookAgain(Output):
 
 
 class SinceCheck(Output):
-    """What a member has submitted since `last_good`, their last good gold, and a few submissions before it
+    """The submissions of a member since `last_good`, their last good gold, and a few submissions before it
     (`since`; both null: since they began): the preview of the queue, how many of its trajectories are
     resolved or disputed, why nothing can be queued (`refusal`, else empty), and what they were asked so
     far."""

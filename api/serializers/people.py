@@ -130,7 +130,7 @@ PAY_HELP = "Takes the place of the project's `pay_rate`; null: that one holds."
 
 
 class Qualifications(Output):
-    """What admins note of a member; empty or null: nothing."""
+    """The notes of admins on a member; empty or null: nothing."""
 
     degree = serializers.CharField(help_text=DEGREE_HELP)
     field = StoredText()
@@ -141,7 +141,7 @@ class Qualifications(Output):
 
 
 class QualificationsChange(Input):
-    """What is to be noted; what is left out stays."""
+    """Changes to the notes; what is left out stays."""
 
     degree = serializers.ChoiceField(
         choices=words(Degree), required=False, allow_blank=True, help_text=DEGREE_HELP
@@ -158,7 +158,7 @@ class QualificationsChange(Input):
 
 
 class Quota(Output):
-    """How many trajectories of a subset a member may have at most."""
+    """The most trajectories of a subset that a member may have."""
 
     subset = serializers.CharField(source="subset.name")
     most = serializers.IntegerField()
@@ -194,7 +194,7 @@ class Limits(Output):
 
 
 class LimitsChange(Input):
-    """What is to be changed; what is left out stays. Days away stand in place of all those so far."""
+    """Changes to the limits; what is left out stays. Days away stand in place of all those so far."""
 
     quotas = NewQuota(many=True, required=False)
     days_away = NewDaysAway(many=True, required=False)
@@ -291,7 +291,7 @@ class NewCrowdLink(Input):
 
 
 class CrowdLinkChange(Input):
-    """What is to be changed of a link; what is left out stays."""
+    """Changes to a link; what is left out stays."""
 
     name = serializers.CharField(max_length=80, required=False)
     id_parameter = serializers.CharField(max_length=40, required=False)

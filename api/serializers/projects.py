@@ -28,7 +28,7 @@ READERS = words(SecondReader)
 PAID_FOR = words(PayPer)
 MAX_DAYS = 3_660
 BOARD = ("people", "paces", "outlook", "places", "trajectories", "burn_up", "cost")
-"""What the board itself says."""
+"""The fields of the board itself."""
 KIND = (
     "What its data are: `steps` are whole runs, `decisions` are a history each with candidates for the next "
     "action."
@@ -277,7 +277,7 @@ class Forecast(Output):
 
 
 class Outlook(Output):
-    """What is left, and when it ends at the pace of the last 8 weeks."""
+    """The work that is left, and its end at the pace of the last 8 weeks."""
 
     left = serializers.IntegerField(help_text="Labellings that are still to be submitted.")
     claimed = serializers.IntegerField()
@@ -289,7 +289,7 @@ class Outlook(Output):
 
 
 class Cost(Output):
-    """What annotators have earned, and what they will have when all is labelled."""
+    """Annotators' earnings so far, and when all is labelled."""
 
     so_far = serializers.DecimalField(max_digits=20, decimal_places=2)
     in_all = Forecast()
@@ -304,7 +304,7 @@ class BurnUp(Output):
 
 
 class PayRate(Output):
-    """What is paid."""
+    """The rate of pay."""
 
     rate = serializers.DecimalField(max_digits=10, decimal_places=2)
     currency = serializers.CharField()

@@ -54,7 +54,7 @@ class NewPrompts(Input):
 
 
 class PromptOptions(Output):
-    """What was asked for."""
+    """The requested options."""
 
     shots = serializers.IntegerField()
     seed = serializers.IntegerField()
@@ -78,7 +78,7 @@ class PromptGroup(Output):
 
 
 class PromptCounts(Output):
-    """What a set comes to."""
+    """The counts of a set."""
 
     test = serializers.IntegerField(help_text="Prompts of tasks that are for testing.")
     train = serializers.IntegerField(help_text="Prompts of other tasks.")

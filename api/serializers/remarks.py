@@ -14,7 +14,7 @@ STATES = ("open", "closed", "all")
 
 
 class RemarkFilter(Query):
-    """Which remarks are listed."""
+    """Filters of the list of remarks."""
 
     state = serializers.ChoiceField(choices=STATES, default="open")
 
@@ -48,6 +48,6 @@ class NewRemark(Input):
 
 
 class Answer(Input):
-    """What its author is told; without an answer the remark is only closed."""
+    """The answer to its author; without an answer the remark is only closed."""
 
     answer = serializers.CharField(max_length=MAX_REMARK, required=False, allow_blank=True, default="")

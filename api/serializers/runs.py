@@ -130,7 +130,7 @@ class RunFilter(Query):
 
 
 class Written(Output):
-    """What came of a run that asks for distractors: options `added`, actions `refused` by reason, questions
+    """Counts of a run that asks for distractors: options `added`, actions `refused` by reason, questions
     still `short` after an answer, and those begun or replaced by others before they got any (`changed`)."""
 
     added = serializers.IntegerField()

@@ -126,7 +126,7 @@ class Reservation(Output):
 
 
 class Reservations(Output):
-    """What is assigned now, and the trajectories (by `id`) of which somebody got no place."""
+    """The assigned places now, and the trajectories (by `id`) of which somebody got no place."""
 
     assigned = Reservation(many=True)
     refused = Refusal(many=True)
@@ -202,7 +202,7 @@ class AnsweredCall(Output):
 
 
 class Usage(Output):
-    """What the log says that a step took, or all steps together; null where it does not say."""
+    """The cost of a step, or of all steps together, by the log; null where it does not say."""
 
     input_tokens = serializers.IntegerField(allow_null=True)
     output_tokens = serializers.IntegerField(allow_null=True)

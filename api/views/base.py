@@ -40,7 +40,7 @@ def fetch(user: Any, queryset: QuerySet[M], **lookup: Any) -> M:
 
 
 def there(row: M | None) -> M:
-    """What a `policies.lookups.Lookup` has found. Raises NotFound when it has found nothing."""
+    """The row that a `policies.lookups.Lookup` has found. Raises NotFound when it has found nothing."""
     if row is None:
         raise NotFound(_("This does not exist, or you may not see it."))
     return row

@@ -157,7 +157,7 @@ class Check(Mine):
 
 
 def checked(row: Correction, text: str = "", calls: Any = ()) -> dict[str, Any]:
-    """What is wrong with an action, as the API sends it."""
+    """The faults of an action, as the API sends them."""
     found = correct.check_draft(row, text, calls)
     faults = correct.fields_of(found, len(calls))
     answer: dict[str, Any] = shapes.Checked(
@@ -196,7 +196,7 @@ class Proposals(Mine):
 
     @extend_schema(summary="Reveal judges' proposals", request=None, responses=shapes.Revealed)
     def post(self, request: Request, pk: int) -> Response:
-        """What judges propose for the step of one's own saved correction. Conflict (`save_first`) before.
+        """The proposals of judges for the step of one's own saved correction. Conflict (`save_first`) before.
         Noted."""
         found = correct.reveal(actor=self.user, correction=self.correction(pk))
         return Response(shapes.Revealed({"proposals": found}).data)

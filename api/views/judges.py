@@ -203,7 +203,7 @@ class Answer(View):
 
 
 class _JudgesFirst(ProjectView):
-    """What judges settle before people are asked."""
+    """Settlement by judges before people are asked."""
 
     noun = "judges"
 
@@ -219,8 +219,8 @@ class JudgesFirst(_JudgesFirst):
 
     @extend_schema(summary="Read what judges settled", responses=shapes.JudgesFirst)
     def get(self, request: Request, slug: str) -> Response:
-        """How many trajectories judges have settled before people were asked, and how often people agree with
-        them. For admins."""
+        """The number of trajectories that judges settled before people were asked, and people's agreement
+        with them. For admins."""
         project = self.project()
         require(self.user, "judges_first.settle", project)
         check_asked(project)
@@ -248,7 +248,7 @@ class JudgesFirstPreview(_JudgesFirst):
         summary="Preview what judges agree on", request=shapes.ChosenJudges, responses=shapes.Settlement
     )
     def post(self, request: Request, slug: str) -> Response:
-        """What settling would come to; nothing is changed. For admins."""
+        """A preview of settling; nothing is changed. For admins."""
         project = self.project()
         require(self.user, "judges_first.settle", project)
         found = preview(viewer=self.user, project=project, judges=self._judges(project))

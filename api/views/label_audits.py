@@ -81,7 +81,7 @@ class AuditPlanning(ProjectView):
         summary="Plan an audit of labels", parameters=[shapes.AuditPlanAsked], responses=shapes.AuditPlan
     )
     def get(self, request: Request, slug: str) -> Response:
-        """How many draws a wished bound takes. For admins."""
+        """The number of draws that a wished bound takes. For admins."""
         project = self.project()
         require(self.user, "label_audit.change", project)
         asked = self.query(shapes.AuditPlanAsked)

@@ -64,7 +64,7 @@ class SinceCheck(OfMember):
 
     @extend_schema(summary="Preview what was labelled since the last good gold", responses=shapes.SinceCheck)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """What a member has submitted since their last good gold: how much of it they can be asked to look at
+        """The submissions of a member since their last good gold: how many they can be asked to look at
         again, and why not the rest. For admins."""
         member = self.member(pk)
         found = since_check(actor=self.user, membership=member)

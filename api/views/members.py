@@ -113,8 +113,7 @@ class Limits(ProjectView):
 
     @extend_schema(summary="Look at a member's quotas and days away", responses=shapes.Limits)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """How many trajectories of each subset a member may have at most, and when they are away. For
-        admins."""
+        """The quotas of a member in each subset, and their days away. For admins."""
         return self._said(self._found(pk))
 
     @extend_schema(
@@ -274,7 +273,8 @@ class CrowdPlaces(OneCrowdLink):
 
     @extend_schema(summary="List the places of a crowd link", responses=shapes.CrowdPlace(many=True))
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """Who has come, with the ids of the service, what they submitted and their codes. For admins."""
+        """The people who have come, with the ids of the service, what they submitted and their codes. For
+        admins."""
         rows = crowd_places(actor=self.user, link=self._found(pk))
         return self.page(rows.order_by("-begun_at", "-pk"), shapes.CrowdPlace)
 
@@ -290,7 +290,7 @@ class OwnCrowdPlace(View):
 
     @extend_schema(summary="Look at my place of a crowd link", responses=shapes.OwnPlace)
     def get(self, request: Request, pk: int) -> Response:
-        """How far one is; when it has ended, the code and the way back to the service."""
+        """One's own progress; when it has ended, the code and the way back to the service."""
         return Response(shapes.OwnPlace(progress_of(self._found(pk))).data)
 
     @extend_schema(summary="Leave my place", request=shapes.LeavePlace, responses=shapes.OwnPlace)

@@ -1,4 +1,4 @@
-"""What models are asked of a release, what they predict, and how they score."""
+"""Prompts for models of a release, their predictions and their scores."""
 
 from __future__ import annotations
 
@@ -228,10 +228,10 @@ class SizePlan(ProjectView):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """How sure StepAcc of a model will be (`half_width` of its 95 % interval), which difference of two
-        models is found in 80 % of benchmarks, by number of tasks; and how many tasks it takes for either.
-        From the labels so far of 20 resolved tasks and two judges (`from_labels`), until then from published
-        ones. For adjudicators and admins."""
+        """The precision of StepAcc of a model (`half_width` of its 95 % interval) and the difference of two
+        models that is found in 80 % of benchmarks, by number of tasks; and the number of tasks that either
+        takes. From the labels so far of 20 resolved tasks and two judges (`from_labels`), until then from
+        published ones. For adjudicators and admins."""
         asked = self.query(shapes.PlannedSize)
         return Response(
             size_plan.as_json(size_plan.size_plan(viewer=self.user, project=self.project(), **asked))

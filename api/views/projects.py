@@ -155,7 +155,7 @@ class Board(ProjectView):
 
     @extend_schema(summary="Follow the work", responses=shapes.Board)
     def get(self, request: Request, slug: str) -> Response:
-        """Who does what, how fast, when it ends, and what it costs. For admins."""
+        """The work of each person, its pace, its expected end, and its cost. For admins."""
         project, zone = self.project(), zone_of(self.user)
         found = board.board(actor=self.user, project=project, zone=zone)
         shown = {name: getattr(found, name) for name in shapes.BOARD}

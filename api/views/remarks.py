@@ -30,7 +30,7 @@ class Remarks(ProjectView):
         summary="List remarks", parameters=[shapes.RemarkFilter], responses=shapes.Remark(many=True)
     )
     def get(self, request: Request, slug: str) -> Response:
-        """What annotators asked the admins to look at, the newest first: what is open, unless `state` says
+        """Remarks of annotators to the admins, the newest first: the open ones, unless `state` says
         otherwise. For admins; none of trajectories that they label or could still claim. Reading one is
         noted, as with labels."""
         project = self.project()

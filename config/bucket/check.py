@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 def problem() -> str | None:
-    """What is wrong with the bucket, in a sentence; None without a bucket, or when all is well.
+    """The fault of the bucket, in a sentence; None without a bucket, or when all is well.
 
     A server that refuses is a wrong setting. One that does not answer may come back: people label
     meanwhile, and only uploads wait.

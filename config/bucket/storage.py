@@ -92,7 +92,7 @@ class Bucket(S3Storage):
             return list(folders), list(files)
 
     def get_modified_time(self, name: str) -> datetime:
-        """When it was stored."""
+        """The time at which it was stored."""
         with _in_a_sentence():
             try:
                 found: datetime = super().get_modified_time(name)

@@ -22,7 +22,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """A connection for one request (CONN_MAX_AGE is 0). One visitor writes there, who needs no queue."""
 
     def get_connection_params(self) -> dict[str, Any]:
-        """Where to connect to: the visit's own file, else the common one, as a file that cannot change."""
+        """The database to connect to: the visit's own file, else the common one, as a file that cannot
+        change."""
         parameters: dict[str, Any] = super().get_connection_params()
         visit = visits.current()
         if visit is None:

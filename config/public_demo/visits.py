@@ -29,7 +29,7 @@ SPARE_SECONDS = 10 * 60
 VISITS = 200
 VISITS_OF_AN_ADDRESS = 10
 MAX_BYTES = 24 * 1024**2
-"""What one visit's database may grow to; it begins with three megabytes."""
+"""The size in bytes to which one visit's database may grow; it begins with three megabytes."""
 
 KEY = re.compile(r"[0-9a-f]{12}-[0-9a-f]{32}")
 TOUCHED_SECONDS = 60.0
@@ -44,7 +44,7 @@ class Visit:
 
     @property
     def folder(self) -> Path:
-        """Where its database lies."""
+        """The folder of its database."""
         return folder() / self.key
 
     @property
@@ -54,7 +54,7 @@ class Visit:
 
 
 def folder() -> Path:
-    """Where all visits lie."""
+    """The folder of all visits."""
     return Path(settings.DATA_DIR) / "visits"
 
 

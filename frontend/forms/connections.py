@@ -124,6 +124,6 @@ class PushForm(forms.Form):
 
 
 class VersionsForm(forms.Form):
-    """Where new versions of what is labelled already go."""
+    """The subset into which new versions of what is labelled already go."""
 
     subset = forms.SlugField(label=_("New versions go into the subset"), max_length=64)

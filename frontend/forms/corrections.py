@@ -42,7 +42,8 @@ ERROR_CLASSES: Final = {
 }
 AS_THEY_DIFFER, NONE_OF_THESE = "auto", "none"
 WRITING: Final = (CorrectionOrigin.EDITED, CorrectionOrigin.WRITTEN)
-"""What is typed; each has fields of its own, so that nothing is lost when one changes one's mind."""
+"""Origins of a typed action; each has fields of its own, so that nothing is lost when one changes one's
+mind."""
 FIELDS: Final = dict.fromkeys(("answer", "origin", "sibling", "proposal"), "choice") | {
     "error_class": "error"
 }
@@ -52,7 +53,7 @@ SPARE_CALLS: Final = 2
 
 
 def choice_of(row: Correction) -> str:
-    """What a correction says, as the value of the choice."""
+    """The value of the choice for a correction."""
     if row.answer != CorrectionAnswer.ACTION:
         return row.answer
     return f"sibling:{row.sibling_id}" if row.sibling_id else row.origin
@@ -77,8 +78,8 @@ def values_of(row: Correction, wrong: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class CorrectionForm(forms.Form):
-    """What would have been right. `values` are those of `values_of`; `siblings` and `proposals` can be
-    chosen, by their numbers."""
+    """The right action. `values` are those of `values_of`; `siblings` and `proposals` can be chosen, by their
+    numbers."""
 
     choice = forms.ChoiceField(label=_("What would have been right here?"))
     error = forms.ChoiceField(
@@ -156,7 +157,7 @@ class CorrectionForm(forms.Form):
             yield at, self[f"{origin}-name-{at}"], self[f"{origin}-arguments-{at}"]
 
     def draft(self) -> Draft:
-        """What a valid form says."""
+        """The draft in a valid form."""
         said = self.cleaned_data
         kind, _colon, number = said["choice"].partition(":")
         is_answer = kind in set(CorrectionAnswer)

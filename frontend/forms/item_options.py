@@ -40,7 +40,7 @@ class OptionField:
 
     @property
     def change(self) -> OptionChange | None:
-        """What becomes of it; None of one that is taken out, and of an empty place."""
+        """The change to the option; None for one that is taken out, and for an empty place."""
         if self.option is None:
             key = int(self.key) if self.key in ("1", "-1") else None
             return OptionChange(text=self.text, key=key) if self.text.strip() else None

@@ -330,7 +330,7 @@ class SettingsForm(forms.Form):
 
 
 def _count(value: Any) -> int:
-    """What may be no number yet, as one that a sentence can be chosen by."""
+    """A number by which a sentence can be chosen, of a value that may be none yet."""
     return value if isinstance(value, int) else 0
 
 
@@ -478,7 +478,7 @@ class InviteForm(RolesForm):
 
 
 class QualificationForm(forms.Form):
-    """What admins note of a member; nothing has to be."""
+    """The notes of admins on a member; none is required."""
 
     degree = forms.ChoiceField(
         label=_("Highest degree"),
@@ -567,8 +567,8 @@ def _day(value: Any) -> date | None:
 
 
 class LimitsForm(forms.Form):
-    """How many trajectories of each subset a member may have, and their days away: those noted, and a row
-    for more; of what was sent, all rows, however many are noted by now."""
+    """The quotas of a member in each subset, and their days away: those noted, and a row for more; of what
+    was sent, all rows, however many are noted by now."""
 
     def __init__(
         self,
@@ -617,7 +617,7 @@ class LimitsForm(forms.Form):
         return values
 
     def limits(self, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What a valid form (or these values of its fields) says, as the service takes it."""
+        """The limits in a valid form (or in these values of its fields), as the service takes them."""
         said = self.cleaned_data if values is None else values
         return {
             "quotas": {subset: said.get(name) for name, subset in self.subsets.items()},
@@ -630,7 +630,7 @@ class LimitsForm(forms.Form):
         return [(first, last) for first, last in ends if first and last]
 
     def shown(self) -> dict[str, Any]:
-        """What the form shows of what is noted, by field."""
+        """The values that the form shows, by field."""
         return {name: field.initial for name, field in self.fields.items()}
 
 

@@ -92,7 +92,7 @@ class RunForm(forms.Form):
         return given
 
     def wanted_options(self) -> int | None:
-        """How many options a question shall have; None where labels are asked for."""
+        """The number of options that a question shall have; None where labels are asked for."""
         options: int | None = self.cleaned_data.get("options")
         return options
 

@@ -23,7 +23,7 @@ def _mark(name: str, label: Any, help_text: Any) -> forms.IntegerField:
 
 
 class TestForm(forms.Form):
-    """What a test asks: marks in percent, attempts, and what it opens."""
+    """The rules of a test: marks in percent, attempts, and the subsets that it opens."""
 
     agreement = _mark(
         "agreement",

@@ -39,7 +39,8 @@ def api_reference(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def llms(request: HttpRequest) -> HttpResponse:
-    """How programs use this server, in short, for agents that write them. Open to all, as the schema is."""
+    """A short guide to the use of this server by programs, for agents that write them. Open to all, as the
+    schema is."""
     context = {"home": request.build_absolute_uri("/"), "base": request.build_absolute_uri("/api/v1/")}
     return render(request, "frontend/llms.txt", context, content_type="text/plain; charset=utf-8")
 

@@ -1,4 +1,5 @@
-"""How much of a record is drawn: a page stays small, and the rest of a large record is one request away."""
+"""Limits to the drawing of a record: a page stays small, and the rest of a large record is one request
+away."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from frontend.rendering.blocks import SHOWN_CHARACTERS, StructureBlock, TextBloc
 from frontend.rendering.control_chars import escape_control_chars
 
 MESSAGE_BYTES: Final = 400_000
-"""How much HTML is made of one message, its calls included."""
+"""The most HTML made of one message, its calls included."""
 BESIDE_BYTES: Final = 120_000
-"""How much of the question, the description, the reference answer, the hints and the source, each."""
+"""The most HTML made of the question, the description, the reference answer, the hints and the source,
+each."""
 TOOLS_BYTES: Final = 400_000
 PER_TEXT: Final = 300
 PER_VALUE: Final = 90
@@ -20,14 +22,14 @@ PER_VALUE: Final = 90
 
 
 def bytes_of(text: str) -> int:
-    """How many bytes a text takes in HTML."""
+    """The size of a text in HTML, in bytes."""
     escapes = 3 * (text.count("<") + text.count(">")) + 4 * sum(map(text.count, "&\"'"))
     return len(text.encode("utf-8", "surrogatepass")) + escapes
 
 
 @dataclass(slots=True)
 class Allowance:
-    """How many bytes of HTML may still be made; `cut`: something was left out for want of them."""
+    """The bytes of HTML that may still be made; `cut`: something was left out for want of them."""
 
     left: int
     cut: bool = False

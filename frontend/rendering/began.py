@@ -1,4 +1,4 @@
-"""What the reader of a form began from: a hidden field with the values and their version."""
+"""The beginning of a form: a hidden field with the values and their version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BEGAN = "began"
 
 @dataclass(frozen=True)
 class Begun:
-    """What the reader of a form saw: its version, and its values by field. Neither where a form has none."""
+    """The form as its reader saw it: its version, and its values by field. Neither where a form has none."""
 
     version: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What stands beside the messages of a trajectory: question, description, reference answer, hints, tools."""
+"""Texts beside the messages of a trajectory: question, description, reference answer, hints, tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from frontend.rendering.control_chars import escape_control_chars
 from frontend.rendering.step_costs import run_cost_text
 
 ANSWERS: Final = ("answer", "target", "targets", "final_answer")
-"""What a reference answer is read for stands first in it."""
+"""The fields of a reference answer that are shown first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ def _named(value: Any) -> list[tuple[str, Any]]:
 
 
 def hints_and_source(hints: Mapping[str, Any] | None) -> dict[str, Facts]:
-    """What a record says beside its run, as blocks: where it was converted from (`source`), and the rest."""
+    """The hints of a record beside its run, as blocks: the source that it was converted from (`source`), and
+    the rest."""
     rest = dict(hints or {})
     source = rest.pop("source", None) if isinstance(rest.get("source_steps"), dict) else None
     if not isinstance(source, dict):

@@ -69,7 +69,7 @@ class StructureBlock:
 
     @property
     def size(self) -> int:
-        """How many characters it was written with."""
+        """The number of characters it was written with."""
         return len(self.written)
 
     @property

@@ -61,7 +61,8 @@ def _image_address(trajectory: Any, picture: PictureBlock) -> str:
 
 
 def _whole_address(trajectory: Any) -> str:
-    """Where all that a viewer may see of a trajectory is; "" for what is not a trajectory of the project."""
+    """The address of all that a viewer may see of a trajectory; "" for what is not a trajectory of the
+    project."""
     return reverse("api:trajectory", args=(trajectory.pk,)) if isinstance(trajectory, Trajectory) else ""
 
 

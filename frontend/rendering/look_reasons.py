@@ -1,4 +1,4 @@
-"""What annotators read of why they are asked to look again at what they have submitted."""
+"""Reasons, as annotators read them, why they are asked to look again at what they have submitted."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ class RunParts:
 
 
 def place_of(index: int | None, words: str = "") -> str:
-    """What leads to a message, or with None to the outcome, behind the address of a page that shows a run;
-    there `words` are marked."""
+    """The part of an address, behind that of a page that shows a run, that leads to a message, or with None
+    to the outcome; there `words` are marked."""
     asked = f"words={quote(words)}" if words else ""
     if index is None:
         return f"?{asked}#outcome" if asked else "#outcome"
@@ -103,8 +103,9 @@ def _parts(messages: Sequence[Message], results: Mapping[int, tuple[int, int]]) 
 def _pieces(
     messages: Sequence[Message], results: Mapping[int, tuple[int, int]]
 ) -> Iterator[tuple[int, int, int]]:
-    """What is not cut where that can be helped: a message with the results that stand under its calls, as
-    (first message, message after the last, bytes). One that would be a part too large is cut all the same."""
+    """Blocks that are not cut where that can be helped: a message with the results that stand under its
+    calls, as (first message, message after the last, bytes). One that would be a part too large is cut all
+    the same."""
     start = size = 0
     caller = -1
     for index, message in enumerate(messages):

@@ -1,4 +1,4 @@
-"""What a step took, in words: "1,204 in · 230 out · $0.004 · 2.3 s".
+"""The cost of a step, in words: "1,204 in · 230 out · $0.004 · 2.3 s".
 
 It is nobody's label, so that whoever reads the run may read it.
 """
@@ -15,7 +15,7 @@ SMALLEST_COST = 0.0001
 
 
 def cost_text(cost: StepCost | None) -> str:
-    """What the log says of it; "" when it says nothing."""
+    """The cost of a step by the log; "" when it says nothing."""
     if cost is None:
         return ""
     said = []
@@ -31,7 +31,7 @@ def cost_text(cost: StepCost | None) -> str:
 
 
 def run_cost_text(transcript: Transcript) -> str:
-    """What all steps took together, as far as the log says."""
+    """The cost of all steps together, as far as the log says."""
     return cost_text(total(cost_of(message.raw) for message in transcript.messages))
 
 

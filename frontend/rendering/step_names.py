@@ -1,4 +1,4 @@
-"""What a step is called on a page, in the reader's language: by its kind of project, and its number."""
+"""The name of a step on a page, in the reader's language: by its kind of project, and its number."""
 
 from annotation.core.kinds import ProjectKind
 from annotation.language import translated

@@ -256,7 +256,7 @@ def only_text(text: str) -> str:
 
 
 def count(node: Node) -> int:
-    """How many values a structure draws, itself included."""
+    """The number of values that a structure draws, itself included."""
     if isinstance(node, Passages):
         return 1 + sum(3 + len(one.facts) for one in node.items)
     if isinstance(node, Fields):

@@ -163,7 +163,7 @@ def lay_out(
 
 
 def leading(transcript: Transcript, parts: RunParts) -> list[RenderedMessage]:
-    """What stands before anybody has spoken, whichever part is drawn: what the agent was told."""
+    """The messages before anybody has spoken, whichever part is drawn: what the agent was told."""
     return _Layout(transcript, (), replace(parts, here=parts.parts[0]), only_leading=True).run()
 
 
@@ -244,7 +244,7 @@ class _Layout:
                 ]
 
     def kind(self, message: Message) -> str:
-        """What a message is (`RenderedMessage.kind`)."""
+        """The kind of a message (`RenderedMessage.kind`)."""
         return "step" if message.index in self.step_at else MESSAGE_KINDS.get(message.role, "other")
 
     def _is_under(self, result: RenderedMessage, caller: int) -> bool:

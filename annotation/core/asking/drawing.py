@@ -28,8 +28,8 @@ def group_of(asked: AskedQuestion) -> Group:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What drawing knows of a question: where it stands in the release, its task, and how much room it takes
-    as an example (units of judging.tokens)."""
+    """A question, as drawing knows it: its place in the release, its task, and its size as an example (units
+    of judging.tokens)."""
 
     ordinal: int
     group: Group
@@ -95,7 +95,7 @@ def drawn_json(drawn: Mapping[Group, Sequence[Drawn]]) -> list[dict[str, Any]]:
 
 
 def drawn_of_json(kept: Sequence[Mapping[str, Any]]) -> dict[Group, tuple[Drawn, ...]]:
-    """What `drawn_json` kept."""
+    """The inverse of `drawn_json`."""
     return {
         Group(one["subset"], AskedKind(one["kind"]), one["language"]): tuple(
             Drawn(**example) for example in one["examples"]

@@ -1,4 +1,4 @@
-"""What was done before a question, as text: the tools, and then every message under its role."""
+"""The history of a question, as text: the tools, and then every message under its role."""
 
 from __future__ import annotations
 

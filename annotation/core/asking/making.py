@@ -32,7 +32,7 @@ Read = Callable[[Collection[int] | None], Iterable[tuple[int, Record]]]
 
 
 class Mark(IntFlag):
-    """What is noted of a question in a set of prompts."""
+    """Marks of a question in a set of prompts."""
 
     TEST = 1
     CUT = 2
@@ -62,7 +62,7 @@ class Marked:
 
     @classmethod
     def unpacked(cls, data: bytes) -> Marked:
-        """What `packed` gave."""
+        """The inverse of `packed`."""
         raw = zlib.decompress(data)
         size = len(raw) // 5
         ordinals = array("I", raw[: 4 * size])
@@ -181,7 +181,7 @@ class PromptMaking:
 
 @dataclass(slots=True)
 class PromptCounts:
-    """What a set of prompts comes to, and the digest of its file."""
+    """Counts of a set of prompts, and the digest of its file."""
 
     groups: dict[Group, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     too_long: list[tuple[str, str]] = field(default_factory=list)

@@ -56,7 +56,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class DrawCounts:
-    """How many draws there are, and of how many the audit has come back."""
+    """The number of draws, and of those from which the audit has come back."""
 
     drawn: int
     back: int
@@ -73,7 +73,7 @@ class DrawCounts:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What the audits of a draw say of the labels it was drawn from; shares are of all steps.
+    """The result of the audits of a draw, for the labels it was drawn from; shares are of all steps.
 
     `error`: the share of wrong steps, estimated from the draws that came back (its n). `anytime` and `fixed`:
     its 95 % one-sided bounds, 1.0 without draws. `bound`: the one that is certified, for the labels as they

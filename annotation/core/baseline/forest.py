@@ -105,7 +105,8 @@ def grow(rows: Floats, labels: Ints, first: Bools, *, seed: int, alive: Callable
 
 
 def _table(rows: Floats, before: Floats) -> npt.NDArray[np.float32]:
-    """What trees are grown on and asked about: figures and the label before, as they compare them."""
+    """The input of the trees, in training and in prediction: figures and the label before, as they compare
+    them."""
     return np.hstack([rows, before], dtype=np.float32)
 
 

@@ -44,7 +44,7 @@ class CorrectionOrigin(StrEnum):
 
 
 class ErrorClass(StrEnum):
-    """What the wrong action did wrong, held against the right one."""
+    """The error of the wrong action, held against the right one."""
 
     WRONG_TOOL = "wrong_tool"
     WRONG_PARAMETERS = "wrong_parameters"
@@ -96,7 +96,7 @@ def _pretty(arguments: Any) -> str:
 
 
 def action(text: str, calls: Sequence[TypedCall]) -> dict[str, Any]:
-    """What was typed as the message of a response."""
+    """The typed action, as the message of a response."""
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if calls:
         message["tool_calls"] = [
@@ -108,7 +108,7 @@ def action(text: str, calls: Sequence[TypedCall]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class ActionCheck:
-    """What is wrong with an action that somebody wrote. `fields` are sentences by the field (`text`,
+    """The faults of an action that somebody wrote. `fields` are sentences by the field (`text`,
     `calls[0].name`, `calls[0].arguments`); `schema` are the faults of each call against its tool, by its
     number among all calls; `unchecked` are the tools whose schema says nothing that can be checked."""
 
@@ -149,7 +149,7 @@ def check_action(tools: Sequence[Tool], text: str, calls: Sequence[TypedCall]) -
 
 
 def _of_arguments(typed_: str) -> str:
-    """What is wrong with the JSON of arguments, as a sentence; "" when nothing is."""
+    """The fault of the JSON of arguments, as a sentence; "" without one."""
     try:
         value = parse_text(typed_)
         # what reads as JSON elsewhere only

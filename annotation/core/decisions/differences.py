@@ -1,4 +1,4 @@
-"""What differs between the tool calls of two alternatives, so that a page can mark it."""
+"""Differences between the tool calls of two alternatives, for a page to mark."""
 
 from __future__ import annotations
 

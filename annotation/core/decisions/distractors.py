@@ -22,8 +22,8 @@ from .corrections import TypedCall, action, check_action
 from .equality import act_digest
 
 NOT_WRONG: Final = "not_wrong"
-"""Where a question has the digests (`act_digest`) of other actions that are labelled 0 or +1 at its
-history."""
+"""The key under which a question has the digests (`act_digest`) of other actions that are labelled 0 or +1 at
+its history."""
 
 
 class NextAct(StrEnum):

@@ -27,7 +27,7 @@ from .record import (
 
 _OF_OPTIONS: Final = (KEY, CONTRADICTORY, WRITER)
 EDITED: Final = "edited"
-"""Where the source of an option says that somebody has changed its text."""
+"""The key by which the source of an option says that somebody has changed its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ def _edited(option: Option, change: OptionChange) -> Option:
 
 
 def check_options(asked: Asked, options: Sequence[Option]) -> dict[str, str]:
-    """What is wrong with the options of a decision, by field (`options`, `options[1]`): too few or too many,
-    one that says nothing or too much, one that is the same as another."""
+    """The faults of the options of a decision, by field (`options`, `options[1]`): too few or too many, one
+    that says nothing or too much, one that is the same as another."""
     if not asked.fewest_options <= len(options) <= MAX_OPTIONS:
         return {
             "options": translatable(

@@ -27,7 +27,7 @@ Labels = Mapping[int, int | None]
 
 
 class JudgesFirst(StrEnum):
-    """What an item comes to."""
+    """The verdict on an item."""
 
     JUDGED = "judged"
     DROPPED = "dropped"
@@ -46,7 +46,7 @@ def writers_of(labels: Iterable[SourceLabel]) -> frozenset[str]:
 
 
 def settle(key: Labels, said: Sequence[Labels]) -> JudgesFirst:
-    """What an item with this `key` comes to, from the labels of all judges that were asked.
+    """The verdict on an item with this `key`, from the labels of all judges that were asked.
 
     A judge puts the options in the key's order if, of every two that the key tells apart, the better one has
     the higher label. A missing label is in no order, and an item with an option without a key, with a key
@@ -79,7 +79,7 @@ def place(seed: int, trajectory: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class JudgedAudit:
-    """How often people agree with what judges settled: `drawn` by chance, `done` of them resolved by people,
+    """The agreement of people with what judges settled: `drawn` by chance, `done` of them resolved by people,
     `agreed` of these fit for use with the options in the judges' order."""
 
     drawn: int

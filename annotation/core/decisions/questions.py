@@ -59,8 +59,8 @@ QUESTIONS: Final = frozenset(_ABILITIES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionOptions:
-    """How questions are made. `options`: of a `next-step`, the key among them; `fewer`: keep one that has
-    fewer; `successful`: ask of successful runs, whatever their steps are labelled."""
+    """Options of making questions. `options`: the number of a `next-step`, the key among them; `fewer`: keep
+    one that has fewer; `successful`: ask of successful runs, whatever their steps are labelled."""
 
     options: int = OPTIONS
     fewer: bool = False

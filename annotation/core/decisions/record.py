@@ -45,7 +45,7 @@ class OptionOrigin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a decision asks for. `ability` and `language` (a tag such as en or zh) are said of questions."""
+    """The request of a decision. `ability` and `language` (a tag such as en or zh) are said of questions."""
 
     kind: DecisionKind = DecisionKind.PAIR
     ability: Ability | None = None
@@ -53,18 +53,18 @@ class Asked:
 
     @property
     def fewest_options(self) -> int:
-        """How many options there are at least: a text has one accepted form."""
+        """The least number of options: a text has one accepted form."""
         return 1 if self.kind is DecisionKind.COMPLETION else 2
 
     def as_json(self) -> dict[str, str] | None:
-        """What it says of a question; None of a pair, which says nothing."""
+        """The fields of a question; None for a pair, which has none."""
         if self.kind is DecisionKind.PAIR:
             return None
         return {"kind": str(self.kind), "ability": str(self.ability or ""), "language": self.language}
 
 
 def kind_asked(content: Mapping[str, Any]) -> DecisionKind:
-    """What a decision asks for, from the stored content of its trajectory."""
+    """The kind of answer that a decision asks for, from the stored content of its trajectory."""
     return DecisionKind((content.get("decision") or {}).get("kind", DecisionKind.PAIR))
 
 
@@ -230,9 +230,9 @@ def decision_draft(decision: Decision, *, line: int = 0) -> TrajectoryDraft:
 
 
 def frozen_details(raw: bytes) -> dict[str, Any]:
-    """What a release says of a decision besides its messages, from its raw record: the category, and of each
-    option, by message index, its origin and the steps that did it, with their policy models. No key. Of a
-    question also what it asks for, all that its source says of it, and the letters of its options there.
+    """The details of a decision in a release besides its messages, from its raw record: the category, and of
+    each option, by message index, its origin and the steps that did it, with their policy models. No key. Of
+    a question also what it asks for, all that its source says of it, and the letters of its options there.
 
     Of a record that another package's format keeps otherwise, it says nothing.
     """

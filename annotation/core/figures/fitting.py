@@ -1,4 +1,4 @@
-"""How scikit-learn is asked to fit, by all who fit many small models."""
+"""Settings of scikit-learn for all who fit many small models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the same is still to come: 95 % prediction intervals for sums of future observations.
+"""Prediction intervals (95 %) for sums of future observations.
 
 With the mean x̄ and the variance s² of n observations, the sum of m more of the same lies within
 m x̄ ± t s √(m + m²/n), t being Student's quantile with n − 1 degrees of freedom (G. J. Hahn and W. Q. Meeker,

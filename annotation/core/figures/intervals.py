@@ -40,7 +40,7 @@ from annotation.core.figures.measure import (
 )
 
 UPPER: Final = 0.975
-"""Where the central 95 % end above; they begin at 1 − this."""
+"""The upper end of the central 95 %; they begin at 1 − this."""
 LEAST_VARIANCE: Final = 1e-24
 """Below this, all tasks give the same figure."""
 LEAST_FREEDOM: Final = 4

@@ -54,8 +54,8 @@ def headings() -> dict[str, list[str]]:
 
 @cache
 def cases(kind: ProjectKind, reason: str) -> tuple[str, ...]:
-    """What the rows of the table of cases say that a reason is about, in each language; none for a reason
-    that no row is about. A project that rewrites its guidelines and keeps such a row keeps the case."""
+    """The cases that a reason is about, by the rows of the table of cases, in each language; none where no
+    row is about it. A project that rewrites its guidelines and keeps such a row keeps the case."""
     return tuple(
         words
         for language in (ENGLISH, CHINESE)

@@ -107,8 +107,9 @@ def _key(keys: Mapping[str, Any], header: Mapping[str, Any]) -> jwt.PyJWK:
 
 
 def identity(claims: Mapping[str, Any], more: Mapping[str, Any], *, groups_claim: str) -> Identity:
-    """Who the claims of an ID token speak of, and what the provider's page of the person (`more`, which may
-    be empty) adds. Raises Refused when that page is another person's, or when groups are left out."""
+    """The identity of the person in the claims of an ID token, with what the provider's page of them (`more`,
+    which may be empty) adds. Raises Refused when that page is another person's, or when groups are left
+    out."""
     subject = claims["sub"]
     if more and more.get("sub") != subject:
         raise Refused(

@@ -18,7 +18,7 @@ LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """What groups give: the roles in each project, by its slug, and the administration of the whole site."""
+    """Grants of groups: the roles in each project, by its slug, and the administration of the whole site."""
 
     roles: Mapping[str, frozenset[Role]]
     site_admin: bool = False
@@ -29,7 +29,7 @@ class Grants:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Organisation:
-    """How people sign in through their organisation; docs/sign-in.md names the variables.
+    """Settings of signing in through an organisation; docs/sign-in.md names the variables.
 
     `roles`: group → what it gives, as `read_roles` reads it. `anybody`: whoever the provider knows gets an
     account, and not only who is in a group of `roles` or invited. `only`: passwords of this site are taken of
@@ -52,7 +52,7 @@ class Organisation:
         return not self.only or user_name.casefold() in self.local_accounts
 
     def grants(self, groups: Collection[str]) -> Grants:
-        """What somebody in these groups is given."""
+        """The grants of somebody in these groups."""
         given = [grant for group in self.roles if group in groups for grant in self.roles[group]]
         roles: dict[str, frozenset[Role]] = {}
         for grant in given:

@@ -30,7 +30,7 @@ _BANDS: Final = ((10, "10+"), (5, "5–9"), (2, "2–4"), (0, "0–1"))
 
 @dataclass(frozen=True, slots=True)
 class Qualifications:
-    """What a project's admins noted of one person. Nothing noted: "" and None."""
+    """The notes of a project's admins on one person. Nothing noted: "" and None."""
 
     degree: str = ""
     field: str = ""
@@ -103,7 +103,7 @@ def _band(years: int) -> str:
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
-    """How often each name stands there, in whatever case, as it is written most often; small counts not."""
+    """The count of each name, in whatever case, as it is written most often; without small counts."""
     spelt: dict[str, Counter[str]] = {}
     for name in names:
         spelt.setdefault(name.casefold(), Counter())[name] += 1

@@ -13,7 +13,7 @@ from .exports.asked import AskedQuestion, NotAsked, asked_question
 
 
 def facts_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of a record for `QuestionFacts.of`; the argument of `ReleasedLabels.of`."""
+    """The facts of a record for `QuestionFacts.of`; the argument of `ReleasedLabels.of`."""
     asked = asked_question(record)
     indexes = sorted(map(int, record["step_labels"]))
     if not isinstance(asked, AskedQuestion):
@@ -37,8 +37,8 @@ def facts_of(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def questions_of(records: Iterable[Mapping[str, Any]]) -> Iterator[Question | None]:
-    """What an output about each of these records of a release is held against; None where nothing is
-    asked."""
+    """The question that an output about each of these records of a release is held against; None where
+    nothing is asked."""
     for record in records:
         asked = asked_question(record)
         if isinstance(asked, AskedQuestion):

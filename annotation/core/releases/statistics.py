@@ -158,7 +158,7 @@ def _parts(released: ReleasedLabels, wrong: np.ndarray) -> tuple[ModelStatistics
 
 
 def model_successes(released: ReleasedLabels) -> tuple[ModelSuccess, ...]:
-    """What each policy model achieved over all subsets, by name."""
+    """The success of each policy model over all subsets, by name."""
     return _successes(_parts(released, np.zeros(released.n_records, dtype=bool)))
 
 

@@ -87,7 +87,8 @@ def best_of_n(released: ReleasedLabels, said: Predictions, answers: Sequence[str
 
 
 def _votes(released: ReleasedLabels, answers: Sequence[str]) -> FloatArray:
-    """How many runs of its task give the answer of each run, (R,); 0 for a run without an answer."""
+    """For each run, the number of runs of its task that give its answer, (R,); 0 for a run without an
+    answer."""
     keys = list(zip(released.task.tolist(), answers, strict=True))
     votes = Counter(key for key in keys if key[1])
     return np.array([votes[key] for key in keys], dtype=np.float64)

@@ -39,7 +39,8 @@ MOST_READERS: Final = 254
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Which labels of the consensus an adjudicator decided: of `steps` (S,), and of each `outcome` (R,)."""
+    """The labels of the consensus that an adjudicator decided: of `steps` (S,), and of each `outcome`
+    (R,)."""
 
     steps: BoolArray
     outcome: BoolArray
@@ -157,7 +158,7 @@ def human_scores(
 def _reference(
     released: ReleasedLabels, other: Predictions, decided: Decided, decisions: bool
 ) -> tuple[ReleasedLabels, BoolArray]:
-    """What a reader is held against, and the records (R,) of which nothing of it is missing."""
+    """The labels that a reader is held against, and the records (R,) of which nothing of it is missing."""
     steps, outcome = other.steps.astype(np.int64), other.outcome.astype(np.int64)
     if decisions:
         steps = np.where(decided.steps, released.value, steps)

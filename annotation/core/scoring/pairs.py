@@ -137,8 +137,8 @@ RANKED: Final = (MAIN, "pair_accuracy_strict", "item_accuracy", "category_mean")
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """How many pairs a model wins, ties and loses; parts of one that was asked about in several orders. What
-    cannot be read is lost."""
+    """The pairs that a model wins, ties and loses, counted; parts of one that was asked about in several
+    orders. What cannot be read is lost."""
 
     pairs: int
     won: float
@@ -184,8 +184,8 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """What answers make of pairs, each (P,): in how many orders the pair was asked about, at least one, and
-    in how many of them it is right, tied, or cannot be read."""
+    """The verdicts of answers on pairs, each (P,): the number of orders in which the pair was asked about, at
+    least one, and of those in which it is right, tied, or cannot be read."""
 
     asked: IntArray
     right: IntArray
@@ -273,8 +273,8 @@ def wrong_pairs(released: ReleasedLabels, said: Predictions) -> tuple[IntArray, 
 
 
 def shallow(released: ReleasedLabels) -> dict[str, Predictions]:
-    """What choosing by what merely shows would answer, by the name of the cue (DecisionFacts.cues): scores,
-    and nothing of the outcome."""
+    """The answers of a choice by shallow cues, by the name of the cue (DecisionFacts.cues): scores, and
+    nothing of the outcome."""
     cues = {} if released.decisions is None else released.decisions.cues
     every = np.ones(released.n_records, dtype=bool)
     unsaid = np.full(released.n_records, MISSING, dtype=np.int8)

@@ -71,7 +71,7 @@ class TaskSums:
     records: FloatArray
 
     def of(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """What is right and what there is of a figure."""
+        """Numerator and denominator of a figure."""
         return self.right[:, COLUMNS.index(name)], self.steps if name == COLUMNS[0] else self.records
 
 
@@ -146,7 +146,7 @@ class SoftSums:
         return cls(labelled, unlabelled)
 
     def packed(self) -> bytes:
-        """What is right in few bytes, for `unpacked`."""
+        """The sums in few bytes, for `unpacked`."""
         return zlib.compress(np.stack([self.labelled.right, self.unlabelled.right]).tobytes(), 1)
 
     @classmethod
@@ -159,7 +159,7 @@ class SoftSums:
 
 
 def true_sums(released: ReleasedLabels, said: Predictions, tasks: int) -> TaskSums:
-    """What a model has right by people's labels, of so many tasks."""
+    """The sums of a model by people's labels, of so many tasks."""
     first, theirs, answered, _complete = by_trajectory(released, said)
     right, same = released.value == said.steps, first == theirs
     wrong = np.bincount(released.record[~right], minlength=released.n_records)
@@ -168,7 +168,7 @@ def true_sums(released: ReleasedLabels, said: Predictions, tasks: int) -> TaskSu
 
 
 def soft_sums(part: ReleasedLabels, said: Predictions, stack: Stack, tasks: int) -> TaskSums:
-    """What a model has right in expectation, by the stack. The labels in `part` are not looked at."""
+    """The expected sums of a model, by the stack. The labels in `part` are not looked at."""
     n, record, position = part.n_records, part.record, part.positions()
     right, minus = stack.right_steps(said.steps), stack.steps[:, 0]
     first = first_positions(said.steps, record, position, n)

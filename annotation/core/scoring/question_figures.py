@@ -56,14 +56,14 @@ class QuestionCounts:
 
 
 def question_facts(released: ReleasedLabels) -> QuestionFacts:
-    """What a release of decisions says of its questions."""
+    """The facts of a release of decisions about its questions."""
     assert released.decisions is not None and released.decisions.questions is not None
     return released.decisions.questions
 
 
 def said_of(released: ReleasedLabels, said: Predictions) -> Outputs:
-    """What a model's outputs about the records of a release are worth, (R,): where there are none, what its
-    labels of the options of a choice are. Whoever says nothing of a question has an empty output."""
+    """The verdicts on a model's outputs about the records of a release, (R,): where there are none, on its
+    labels of the options of a choice. Whoever says nothing of a question has an empty output."""
     facts, n = question_facts(released), released.n_records
     outputs = Outputs.none(n) if said.outputs is None else said.outputs
     shown = facts.letter != NO_LETTER

@@ -329,7 +329,7 @@ def _verdict(questions: AskedQuestions | None, answer: Answer, place: int) -> Ve
 def _misplaced(
     questions: AskedQuestions | None, line: LabelLine, answer: Answer, place: int
 ) -> list[tuple[str, str]]:
-    """What a line says that does not answer what it is about: the field, and why."""
+    """Fields of a line that do not answer what it is about, each with the reason."""
     if questions is None or place >= len(questions.keys):  # of the unlabelled part nothing is known
         return []
     is_question = questions.is_question[place]
@@ -343,7 +343,7 @@ def _misplaced(
 
 
 def _wrong(filename: str, line: LabelLine, named: list[tuple[str, str]]) -> Iterator[RecordError]:
-    """What refuses a line; `named`: the messages that it names wrongly, and why."""
+    """The errors that refuse a line; `named`: the messages that it names wrongly, and why."""
     refused = [(name, reason) for name, reason in line.problems if reason in _REFUSED]
     for name, reason in dict.fromkeys([*refused, *named]):
         yield RecordError(filename, line.line, name, of_record(reason, line))

@@ -72,7 +72,8 @@ class SecondPersonRule:
 
 
 def fitted_on(doubly_labelled: int) -> int:
-    """How many doubly labelled trajectories, the first ones, the rule is made from; 0 while there is none."""
+    """The number of doubly labelled trajectories, the first ones, from which the rule is made; 0 while there
+    is none."""
     return max((number for number in FITTED_AT if number <= doubly_labelled), default=0)
 
 

@@ -1,5 +1,5 @@
-"""What stands beside the models on a board of questions: chance, always A, the longest option, and where the
-keys stand."""
+"""Rows beside the models on a board of questions: chance, always A, the longest option, and the positions of
+the keys."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Letters:
 
 @dataclass(frozen=True, slots=True)
 class KeyPositions:
-    """How often each letter is the key, of the choices with a single one: `counts` by letter, what is
-    `expected` if keys stand anywhere, the chi-square of the difference with its degrees of freedom, and p;
-    without these, the `reason`."""
+    """The letters of the keys, of the choices with a single one: `counts` by letter, the counts `expected` if
+    keys stand anywhere, the chi-square of the difference with its degrees of freedom, and p; without these,
+    the `reason`."""
 
     letters: tuple[str, ...]
     counts: tuple[int, ...]
@@ -76,9 +76,9 @@ class KeyPositions:
 
 
 def key_positions(released: ReleasedLabels, facts: QuestionFacts) -> KeyPositions:
-    """Where the single keys stand. Where all choices have as many options, the chi-square is Pearson's; else
-    that of the whole difference, of which the variances of all choices are summed (a key among k options has
-    the variance of one draw)."""
+    """The positions of the single keys. Where all choices have as many options, the chi-square is Pearson's;
+    else that of the whole difference, of which the variances of all choices are summed (a key among k options
+    has the variance of one draw)."""
     from scipy.stats import chi2
 
     found = Letters.of(released, facts)

@@ -1,1 +1,1 @@
-"""Who gets what: shares of work, places that nobody uses, and cases among adjudicators."""
+"""Sharing out: shares of work, places that nobody uses, and cases among adjudicators."""

@@ -15,7 +15,7 @@ AHEAD = 1
 
 
 class EvenShares:
-    """What people have and with whom they share it, and what they get next.
+    """The shares of people, with whom they share them, and their next places.
 
     Greedy: of those who may, the person who has met the people of a trajectory least often (summed over
     them), of several such the one with the fewest trajectories, of several such chance by the seed. The same

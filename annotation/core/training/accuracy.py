@@ -27,7 +27,7 @@ from typing import Final
 import numpy as np
 
 FALSE_PAUSE: Final = 0.025
-"""How probable it is at most that somebody whose accuracy is at the bound is ever paused, however much gold
+"""The greatest probability that somebody whose accuracy is at the bound is ever paused, however much gold
 they label until somebody resumes them."""
 BETS: Final = (np.arange(40) + 0.5) / 40
 """The shares κ of what can be staked that are mixed, evenly."""

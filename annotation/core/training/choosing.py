@@ -92,8 +92,8 @@ def draw(
 
 
 def split(rich: int, free: int, size: int) -> tuple[int, int]:
-    """How many of `size` items have an error in their key, and how many have none: as in the pool, and at
-    least one of each kind that it has."""
+    """The numbers of items, of `size`, with an error in their key and without: in proportion to the pool, and
+    at least one of each kind that it has."""
     size = min(size, rich + free)
     if not rich or not free or size < 2:
         return min(rich, size), min(free, size - min(rich, size))

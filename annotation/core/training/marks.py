@@ -1,4 +1,4 @@
-"""How far somebody's labels are those of a key.
+"""Marks: the agreement of somebody's labels with a key.
 
 Labels and keys are mappings of a message index to −1, 0 or 1, with None for the outcome. The outcome counts
 as one more label in the agreement, and never as an error to find.

@@ -33,13 +33,13 @@ class StepCost:
         return any(value is not None for value in astuple(self))
 
     def as_json(self) -> dict[str, Any]:
-        """What the log says of it, as `usage` of a message."""
+        """The costs in the log, as `usage` of a message."""
         names = ("input_tokens", "output_tokens", "cost_usd", "seconds")
         return {name: value for name, value in zip(names, astuple(self), strict=True) if value is not None}
 
 
 def cost_of(message: Mapping[str, Any]) -> StepCost | None:
-    """What a message of the assistant says that it took; None when it says nothing, or is no step."""
+    """The cost of a message of the assistant, as it says; None when it says nothing, or is no step."""
     usage = message.get("usage")
     if message.get("role") != "assistant":
         return None
@@ -47,7 +47,8 @@ def cost_of(message: Mapping[str, Any]) -> StepCost | None:
 
 
 def cost_in(usage: Mapping[str, Any], beside: Mapping[str, Any] | None = None) -> StepCost:
-    """What an object about the use of a model says, by whichever names; cost and seconds also `beside` it."""
+    """The cost in an object about the use of a model, by whichever names; cost and seconds also `beside`
+    it."""
     around = beside or {}
     tokens = _whole(usage, _INPUT)
     cached = [found for name in _CACHE if (found := _whole(usage, (name,))) is not None]

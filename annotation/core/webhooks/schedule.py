@@ -1,4 +1,4 @@
-"""When a delivery is tried again, when a webhook rests, and when it is paused.
+"""Times of repeated deliveries, and of the rest and the pause of a webhook.
 
 The waits are those of the Standard Webhooks specification 1.0.0 ("Deliverability and reliability").
 """
@@ -33,7 +33,7 @@ def next_wait(attempts: int, rng: random.Random, asked: float | None = None) -> 
 
 
 def rest(failures: int) -> timedelta:
-    """How long a webhook rests after so many failed attempts in a row, whichever deliveries they were of."""
+    """The rest of a webhook after so many failed attempts in a row, of whichever deliveries."""
     if failures < STEADY:
         return timedelta(0)
     doubled: timedelta = FIRST_REST * 2 ** min(failures - STEADY, 20)

@@ -86,7 +86,7 @@ def _identity(value: Any) -> str:
 
 
 def _asked(value: Any, problems: RecordProblems) -> Asked:
-    """What a decision asks for: the better option where it says nothing."""
+    """The request of a decision: the better option where it says nothing."""
     if value is None:
         return Asked()
     held = as_object(value)

@@ -48,7 +48,7 @@ class Response:
         self._message[key] = value
 
     def spend(self, usage: Any) -> None:
-        """What the source says that the response took; of a response in pieces, the last says it all."""
+        """Note the cost of the response by the source; of a response in pieces, the last says it all."""
         if isinstance(usage, Mapping) and (cost := cost_in(usage)):
             self.keep("usage", cost.as_json())
 

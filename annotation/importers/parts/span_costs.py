@@ -29,7 +29,7 @@ _COSTS: Final = (("costDetails", "total"), ("mlflow.llm.cost", "total_cost"))
 
 
 def span_cost(span: Span) -> StepCost:
-    """What a span says that its call took; the duration is that of the span."""
+    """The cost of a call, by its span; the duration is that of the span."""
     said: dict[str, Any] = {}
     for name, attributes in _NAMES.items():
         said[name] = next(

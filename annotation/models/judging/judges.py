@@ -167,7 +167,7 @@ class WorkshopSample(models.Model):
 
 
 class JudgesFirstVerdict(models.Model):
-    """What judges made of a trajectory before people were asked; each is considered once.
+    """The verdict of judges on a trajectory before people were asked; each is considered once.
 
     `place` is a place of chance among all of its project: the first judged ones are `drawn`, so that people
     label them as well, in the queue like anything else. What an admin has sent back to people is of `people`.

@@ -1,5 +1,5 @@
-"""What models are asked and predict of a release. Nothing here is part of a release, and nothing here changes
-one."""
+"""Prompts for models and their predictions of a release. Nothing here is part of a release, and nothing here
+changes one."""
 
 import json
 from typing import Any
@@ -167,11 +167,11 @@ class PromptSet(JobFields):
 
     @property
     def parsed_settings(self) -> PromptSettings:
-        """What was asked for."""
+        """The requested settings."""
         return PromptSettings.of_json(json.loads(self.options))
 
     @property
     def parsed_counts(self) -> dict[str, Any] | None:
-        """What it comes to; None until it is made."""
+        """Its counts; None until it is made."""
         counts: dict[str, Any] | None = json.loads(self.counts or "null")
         return counts

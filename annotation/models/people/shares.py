@@ -1,4 +1,4 @@
-"""How the work is shared out: who is to label what, how much of it, and when."""
+"""The sharing of work: reservations, quotas, and days away."""
 
 from django.conf import settings
 from django.db import models
@@ -32,7 +32,8 @@ class Reservation(models.Model):
 
 
 class Meeting(models.Model):
-    """How many trajectories two people have in common, open and submitted ones. `first` has the lower key."""
+    """The number of trajectories that two people have in common, open and submitted ones. `first` has the
+    lower key."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
     first = models.ForeignKey(
@@ -55,8 +56,8 @@ class Meeting(models.Model):
 
 
 class Quota(models.Model):
-    """How many trajectories of a subset a member may have at most, open and submitted ones; what was assigned
-    to them they are given beyond it."""
+    """The most trajectories of a subset that a member may have, open and submitted ones; what was assigned to
+    them they are given beyond it."""
 
     membership = models.ForeignKey(
         Membership, on_delete=models.CASCADE, related_name="quotas", db_index=False

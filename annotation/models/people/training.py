@@ -1,5 +1,4 @@
-"""What annotators learn from and are checked with: keyed trajectories, the tutorial, tests, pilots
-(docs/training.md).
+"""Means to teach and to check annotators: keyed trajectories, the tutorial, tests, pilots (docs/training.md).
 
 A keyed trajectory is `training` and never live, so that it is in no queue, figure or release. What somebody
 labels of it is a `Recheck` of the kind tutorial, test, gold or pilot, and never one of the N.

@@ -51,7 +51,7 @@ DIFFERENCES: Final[Mapping[str, int | None]] = {
 }
 """The distance of two labels of a step, by the kind of difference; None: any."""
 FIRST_ERRORS: Final = ("exact", "one_step_off", "farther_off", "one_only", "neither")
-"""Where two annotators' first errors lie, as `first_errors.Offsets` names it."""
+"""Offsets of two annotators' first errors, as `first_errors.Offsets` names them."""
 CUTS_NEED: Final = {
     "model": Feature.RUNS,
     "position": Feature.SEQUENCE,

@@ -92,8 +92,8 @@ def correction_case(*, actor: Viewer, correction: Correction) -> CorrectionCase:
 
 
 def siblings(*, trajectory: Trajectory, index: int) -> list[Sibling]:
-    """What other resolved runs of the task did at the history before a message, and is +1 wherever it was
-    done; the first run's action first. Two queries; `trajectory` comes with its content."""
+    """Actions of other resolved runs of the task at the history before a message that are +1 wherever they
+    were done; the first run's action first. Two queries; `trajectory` comes with its content."""
     content = trajectory.content.parsed()
     history = _history(content, index)
     wrong = message_digest(normalise([content["messages"][index]])[0])

@@ -244,7 +244,7 @@ def _sights(reader: HistoryReader) -> Iterator[HistoryEntry]:
 
 
 def _remarks(reader: HistoryReader) -> Iterator[HistoryEntry]:
-    """What annotators asked the admins, and what these answered: for the author, and for admins."""
+    """Remarks of annotators to the admins, with the answers: for the author, and for admins."""
     rows = visible(reader.user, AdminRemark.objects.filter(assignment__in=list(reader.assignments)))
     for row in reader.here(rows, whole=Q()).select_related("assignment__annotator", "closed_by"):
         about: dict[str, Any] = {"step": row.step_id, "about": "whole"}
@@ -326,7 +326,7 @@ def _consensus(reader: HistoryReader) -> Iterator[HistoryEntry]:
 
 
 def _corrections(reader: HistoryReader) -> Iterator[HistoryEntry]:
-    """What an audit found wrong in the consensus, and corrected."""
+    """Corrections of the consensus by an audit."""
     done = {"audited__trajectory": reader.trajectory, "audited__state": AuditedState.DONE}
     rows = AuditRuling.objects.filter(**done).exclude(value=F("before")).select_related("ruled_by")
     for row in reader.here(rows):

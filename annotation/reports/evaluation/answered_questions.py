@@ -1,4 +1,4 @@
-"""What a model answered to the questions of a release, beside the keys and the verdicts."""
+"""Answers of a model to the questions of a release, beside the keys and the verdicts."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ def answer_to(
     record: Mapping[str, Any],
     told: Mapping[str, Any],
 ) -> AnsweredQuestion:
-    """What a model says of one question that is asked, with its texts: `told`, what is kept of its line."""
+    """The answer of a model to one question that is asked, with its texts; `told`: what is kept of its
+    line."""
     part = np.arange(released.n_records) == ordinal
     one, own = released.only(part), said.only(released, part)
     answered = AnsweredQuestion(
@@ -160,7 +161,7 @@ def _read(asked: AskedQuestion, output: str | None, labels: Mapping[int, int]) -
 
 
 def _told(row: PredictionSet, ordinals: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """What the model says of these records, by their places; those stored last count."""
+    """The answers of the model about these records, by their places; those stored last count."""
     told: dict[int, dict[str, Any]] = {ordinal: {} for ordinal in ordinals}
     near = reduce(or_, (Q(first__lte=ordinal, last__gte=ordinal) for ordinal in told))
     kept = PredictionReasons.objects.filter(near, prediction_set=row).order_by("pk")

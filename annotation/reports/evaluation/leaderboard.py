@@ -38,7 +38,7 @@ from .seen_judges import seen_sets
 
 CATEGORY: Final = "category"
 CUTS: Final = {CATEGORY: "categories", "ability": "abilities", "language": "languages", "length": "lengths"}
-"""What figures of decisions are cut by beside subsets, and how the JSON calls it."""
+"""The parts that figures of decisions are cut by beside subsets, with their names in JSON."""
 
 Cells = dict[str, dict[str, "LeaderboardCell"]]
 
@@ -205,8 +205,8 @@ class Leaderboard:
     def correlations(
         self, numbers: Mapping[str, float], figures: Iterable[str], subset: str = ""
     ) -> list[OutsideCorrelation]:
-        """How numbers from elsewhere go together with figures of the models, and with what the policy models
-        of the release achieved."""
+        """Correlations of numbers from elsewhere with figures of the models, and with the success of the
+        policy models of the release."""
         values = {name: self.values(name, subset) for name in figures}
         return correlations(numbers, {**values, **policy_figures(self.policy_models)})
 

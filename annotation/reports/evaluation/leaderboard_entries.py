@@ -42,7 +42,7 @@ TITLES: Final[dict[str, Translatable]] = {
 
 
 def title_of(name: str) -> str | Translatable:
-    """What a row is called that is no model."""
+    """The title of a row that is no model."""
     return TITLES.get(name) or cue_title(name)
 
 
@@ -110,8 +110,8 @@ def entries(release: Release, *, by_pairs: bool = False) -> LeaderboardEntries:
 
 
 def _no_models(index: ReleaseIndex) -> Mapping[str, Predictions | None]:
-    """What stands beside the models; of questions what needs no reading, of other decisions what a choice by
-    what merely shows would answer."""
+    """Rows beside the models: for questions, answers that need no reading; for other decisions, those of a
+    choice by shallow cues."""
     released = index.released
     if has_questions(released):
         return without_reading.beside(released, question_facts(released))

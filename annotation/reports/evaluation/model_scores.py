@@ -133,7 +133,7 @@ def _cues(released: ReleasedLabels) -> dict[str, Predictions]:
 
 
 def _verdicts(released: ReleasedLabels, said: Predictions) -> dict[str, int]:
-    """How many questions there are of each verdict."""
+    """The number of questions of each verdict."""
     found = verdicts_of(released, said)
     return {name: int((found == place).sum()) for place, name in enumerate(VERDICTS)}
 
@@ -170,7 +170,7 @@ def _costs_json(found: Costs) -> dict[str, Any]:
 
 
 def _decisions_json(found: ModelScores) -> dict[str, Any]:
-    """What is said of decisions alone; nothing where there are none."""
+    """The part about decisions; empty where there are none."""
     if found.scores.pairs is None and found.scores.questions is None:
         return {}
     cuts: dict[str, dict[str, Scores]] = {CUTS["category"]: {}}

@@ -22,7 +22,7 @@ class OutsideNumbers:
 
 @dataclass(frozen=True, slots=True)
 class OutsideCorrelation:
-    """How the numbers go together with one figure, over the models that have both."""
+    """The correlation of the numbers with one figure, over the models that have both."""
 
     figure: str
     pearson: Measure

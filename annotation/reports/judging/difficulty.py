@@ -1,4 +1,4 @@
-"""How difficult decisions are: the share of right answers by judges, against people's consensus."""
+"""The difficulty of decisions: the share of right answers by judges, against people's consensus."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Considered:
 
 @dataclass(slots=True)
 class Settlement:
-    """What trajectories come to, counted: `judged`, `dropped`, or for `people`, among these `claimed` by
+    """Verdicts on trajectories, counted: `judged`, `dropped`, or for `people`, among these `claimed` by
     people before, and `lacking` the answer of a judge; `waiting` for a judge that has not been asked."""
 
     judged: int = 0
@@ -69,8 +69,8 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True)
 class JudgesFirstSummary:
-    """What judges have settled of a project: trajectories that were `judged` or `dropped`, went to `people`,
-    or are still `waiting`; and the audit of the judged ones."""
+    """A summary of what judges have settled of a project: trajectories that were `judged` or `dropped`, went
+    to `people`, or are still `waiting`; and the audit of the judged ones."""
 
     judged: int
     dropped: int
@@ -115,7 +115,7 @@ def open_items(project: m.Project) -> QuerySet[m.Trajectory]:
 
 
 def preview(*, viewer: Actor, project: m.Project, judges: Sequence[m.Judge]) -> Settlement:
-    """What all that has not been considered would come to; nothing is changed. Six queries for each 500
+    """The verdicts on all that has not been considered yet; nothing is changed. Six queries for each 500
     trajectories. Raises as `check_judges`, Denied."""
     require(viewer, "judges_first.settle", project)
     check_judges(project, judges)
@@ -182,8 +182,8 @@ def _consider(asked: Sequence[m.Judge], pks: Sequence[int]) -> list[Considered]:
 
 
 def summary(project: m.Project) -> JudgesFirstSummary | None:
-    """What judges have settled; None where a project asks no judges first and never did. At most six
-    queries; for whoever has asked permission."""
+    """A summary of what judges have settled; None where a project asks no judges first and never did. At most
+    six queries; for whoever has asked permission."""
     if not project.of_kind.has(Feature.JUDGES_FIRST):
         return None
     verdicts = m.JudgesFirstVerdict.objects.filter(project=project, trajectory__live=True).order_by()

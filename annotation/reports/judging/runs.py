@@ -60,7 +60,7 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of a run that asked for distractors: options `added`, actions `refused` by reason
+    """Counts of a run that asked for distractors: options `added`, actions `refused` by reason
     (core.decisions.distractors.Refusal), questions that are still `short` after an answer, and those that
     somebody had begun to label, or that were replaced, before they got any (`changed`)."""
 
@@ -161,7 +161,7 @@ def _per_minute(run: m.SuggestionRun, now: datetime) -> float | None:
 
 
 def written(run: m.SuggestionRun) -> Written | None:
-    """What came of a run so far; None of one that asks for labels. No query."""
+    """The counts of a run so far; None for one that asks for labels. No query."""
     if run.options is None:
         return None
     counts = run.distractors

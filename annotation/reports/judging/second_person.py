@@ -170,9 +170,9 @@ class FirstRead:
 
 
 def first_read(project: m.Project) -> FirstRead | None:
-    """What a rule could be made from now; None for too few judges or trajectories. A judge that lacks more
-    than a tenth of the trajectories is left out, and then what others lack, or people have not labelled
-    blind."""
+    """The material from which a rule could be made now; None for too few judges or trajectories. A judge that
+    lacks more than a tenth of the trajectories is left out, and then what others lack, or people have not
+    labelled blind."""
     found = list(doubly_labelled(project).values_list("pk", flat=True)[:READ_AT_MOST])
     if len(found) < core.FITTED_AT[0]:
         return None
@@ -224,6 +224,6 @@ def whole(data: StackMaterial, said: Predictions) -> BoolArray:
 
 
 def places_of(data: StackMaterial, trajectories: Collection[int]) -> BoolArray:
-    """Which records (R,) these trajectories are."""
+    """A mask (R,) of the records of these trajectories."""
     found: BoolArray = np.isin(data.trajectory, list(trajectories))
     return found

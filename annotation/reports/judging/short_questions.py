@@ -76,7 +76,7 @@ def _with_key(pks: Iterable[int]) -> Iterator[int]:
 
 
 def writing_of(material: JudgeInput, labels: Iterable[SourceLabel], options: int) -> Writing | None:
-    """What is to be written for a question, from its content and the labels of its source; None without a
+    """The options to be written for a question, from its content and the labels of its source; None without a
     key, or where it has enough options."""
     key = key_of(material.steps, labels)
     right = tuple(index for index, label in key.items() if label == 1)

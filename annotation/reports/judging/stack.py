@@ -95,7 +95,7 @@ def labels_of(
     only: Collection[int] | None = None,
     until: datetime | None = None,
 ) -> JudgeLabels:
-    """What a judge has said, of some trajectories or up to a moment, of records, whose trajectories and steps
+    """The labels of a judge, of some trajectories or up to a moment, for records whose trajectories and steps
     (pks) have these places. Two queries."""
     said, probability = Predictions.none(known), np.full(known.n_steps, np.nan)
     suggestions = m.Suggestion.objects.filter(judge=judge).order_by("pk")

@@ -1,4 +1,4 @@
-"""How many draws an audit will take, before it begins."""
+"""The number of draws that an audit will take, before it begins."""
 
 from __future__ import annotations
 

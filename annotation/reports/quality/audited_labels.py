@@ -36,7 +36,7 @@ class AuditedLabels:
 
     @property
     def differing(self) -> tuple[int | None, ...]:
-        """Where the three are not alike, in the order of the trajectory."""
+        """Steps where the three differ, in the order of the trajectory."""
         return tuple(
             step
             for step, it in self.consensus.items()
@@ -114,8 +114,8 @@ class UnnamedLabels:
 
 
 def to_decide(row: AuditedTrajectory) -> list[UnnamedLabels]:
-    """What is to be decided of a trajectory, in its order, each step's labels in an order of their own: who
-    had been first would be first again. Eight queries."""
+    """The labels of a trajectory to be decided, in its order, each step's labels in an order of their own:
+    else whoever came first would come first again. Eight queries."""
     labels = audited_labels(row)
     kept = {one.step_id: one for one in AuditRuling.objects.filter(ruling_drafts(), audited=row)}
     steps = {step.pk: step for step in Step.objects.filter(trajectory=row.trajectory_id)}

@@ -130,7 +130,7 @@ def _progress(audit: m.LabelAudit, whole: dict[str, Any]) -> AuditProgress:
 
 
 def corrections(*, viewer: Actor, audit: m.LabelAudit) -> QuerySet[m.AuditRuling]:
-    """What an audit found wrong and corrected, for admins. No query by itself."""
+    """Rulings by which an audit corrected labels, for admins. No query by itself."""
     require(viewer, "label_audit.change", audit)
     rows = m.AuditRuling.objects.filter(audited__audit=audit, audited__state=AuditedState.DONE)
     return (
@@ -161,5 +161,5 @@ def certificate_json(report: AuditReport | None) -> dict[str, Any]:
 
 
 def progress_json(report: AuditReport) -> dict[str, int]:
-    """How far an audit is, JSON-ready."""
+    """The progress of an audit, JSON-ready."""
     return asdict(report.progress)

@@ -49,7 +49,7 @@ from annotation.policies import Actor, kept_from_lists, require
 RELABEL_FILTERS: Final = ("version", "subset", "value", "reason", "kind")
 MESSAGE_KINDS: Final = ("call", "reply")
 MARKED: Final = ("queued", "frozen", "discussed", "seen", "away")
-"""Why something cannot be queued, the first that holds: it is queued already; a release holds it; its
+"""Reasons why something cannot be queued, the first that holds: it is queued already; a release holds it; its
 dispute is being discussed or decided; its annotator has seen what others said of it, or cannot be asked."""
 LEFT_OUT: Final = (*MARKED, "alone", "blind")
 """And of gold and rechecks: nothing else that their annotator submitted could be queued, which would tell of
@@ -57,7 +57,7 @@ them. And where the filters ask for labels: whoever asks is labelling it, or cou
 FEW: Final = 2_000
 """So much work under older guidelines is previewed before anybody asks."""
 SHARED: Final = ("frozen", "discussed", "seen")
-"""What keeps gold out when it keeps out what its annotator submitted before it."""
+"""Reasons that keep gold out when they keep out what its annotator submitted before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def current_version(project: Project) -> int:
 
 
 def submitted(project: Project) -> QuerySet[Assignment]:
-    """What annotators have submitted from the queue of a project, and what came between. No query."""
+    """Submissions of annotators from the queue of a project, and what came between. No query."""
     gold = Q(recheck__kind=RecheckKind.GOLD.value)
     again = Q(recheck__isnull=True) | Q(recheck__kind__in=(RecheckKind.AUDIT, RecheckKind.RETEST))
     return Assignment.stored.filter(
@@ -201,8 +201,8 @@ def marked(rows: QuerySet[Assignment]) -> list[Assignment]:
 
 
 def sorted_out(assignments: Sequence[Assignment], **left_out: int) -> RelabelPreview:
-    """Which of these `marked` assignments can be queued, and how many cannot, why, besides those `left_out`
-    already. Two queries where there is gold."""
+    """The `marked` assignments that can be queued, and by reason the number that cannot, besides those
+    `left_out` already. Two queries where there is gold."""
     why = {row.pk: _first_mark(row) for row in assignments}
     why |= {pk: why[pk] or mark for pk, mark in _marks_beside(assignments).items()}
     asked = {row.annotator_id for row in assignments if row.recheck_id is None and not why[row.pk]}
@@ -221,8 +221,8 @@ def _first_mark(row: Assignment) -> str:
 
 
 def _marks_beside(assignments: Iterable[Assignment]) -> dict[int, str]:
-    """What keeps gold (by pk) out because it keeps out what its annotator submitted before it from the queue,
-    or where there is nothing, after it: of gold itself nothing is ever frozen or discussed."""
+    """The reason that keeps gold (by pk) out because it keeps out what its annotator submitted before it from
+    the queue, or where there is nothing, after it: of gold itself nothing is ever frozen or discussed."""
     gold = [row.pk for row in assignments if row.recheck and row.recheck.kind == RecheckKind.GOLD]
     if not gold:
         return {}

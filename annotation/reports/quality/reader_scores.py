@@ -1,5 +1,5 @@
-"""What readers of an audit earn against the consensus, in whose making they had no part: the human ceiling
-(docs/agreement.md, "Audits").
+"""Scores of the readers of an audit against the consensus, in whose making they had no part: the human
+ceiling (docs/agreement.md, "Audits").
 
 Each of the two labellings of a drawn trajectory counts as often as the trajectory was drawn, over its chance:
 so they stand for all that the audit could draw (M. H. Hansen and W. N. Hurwitz, "On the theory of sampling
@@ -72,7 +72,7 @@ def _consensus(audit: m.LabelAudit, rows: list[tuple[Any, ...]]) -> tuple[Releas
 def _readings(
     audit: m.LabelAudit, known: ReleasedLabels, steps: dict[int, int], trajectories: list[int]
 ) -> list[Predictions]:
-    """What the first and the second reader of each trajectory said before they had seen anything of it. A
+    """The labels of the first and the second reader of each trajectory before they had seen anything of it. A
     reading that is not blind throughout is none."""
     of = {
         "assignment__recheck__audited__audit": audit,

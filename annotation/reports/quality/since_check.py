@@ -1,4 +1,4 @@
-"""What somebody has submitted since gold last showed that they label as in the key, to be looked at again."""
+"""Submissions since gold last showed that somebody labels as in the key, to be looked at again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NONE_LEFT = translatable("Nothing that they have submitted since then can be loo
 
 @dataclass(frozen=True, slots=True)
 class SinceCheck:
-    """What a member has submitted since their last good gold, from `since` on; both None: since they began.
+    """The submissions of a member since their last good gold, from `since` on; both None: since they began.
 
     `preview` has what can be queued, and how much cannot; `refusal` why nothing can, else it is empty.
     """
@@ -97,8 +97,8 @@ def since_check(*, actor: User, membership: Membership) -> SinceCheck:
 def _beginning(
     membership: Membership, own: QuerySet[Assignment], good: Recheck | None, *, drawn: bool
 ) -> datetime | None:
-    """When the first of it was submitted; None: all of it counts. Once some of it has been queued (`drawn`),
-    no more of what came before is."""
+    """The time at which the first of it was submitted; None: all of it counts. Once some of it has been
+    queued (`drawn`), nothing that came before is."""
     if good is None or good.answered_at is None:
         return None
     if drawn:

@@ -105,8 +105,8 @@ def asked_about(judge: Judge, until: datetime | None = None) -> set[int]:
 
 
 def _common(asked: list[set[int]]) -> tuple[set[int], int]:
-    """What judges have in common, the most diligent first, as long as a further one does not cost too
-    much."""
+    """The trajectories that judges have in common, the most diligent judge first, as long as a further one
+    does not cost too many."""
     if len(asked) < FEWEST_JUDGES:
         return set(), 0
     two = set.intersection(*asked[:FEWEST_JUDGES])

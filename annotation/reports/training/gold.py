@@ -1,4 +1,4 @@
-"""How annotators label gold: running accuracy of each, and the items that there are."""
+"""Gold: the running accuracy of each annotator, and the items."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class AnnotatorGold:
 
     @property
     def person(self) -> User:
-        """Whose it is."""
+        """Its person."""
         return self.membership.user
 
 

@@ -1,4 +1,4 @@
-"""What the workbench says of an assignment that somebody knows to be part of the tutorial or of a test."""
+"""The place of an assignment in the tutorial or in a test, which the workbench tells its annotator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Guided:
 
 
 def guided(assignment: Assignment) -> Guided | None:
-    """Which item of the tutorial or of a test this is; None for all other work, gold and pilots included.
+    """The item of the tutorial or of a test that this is; None for all other work, gold and pilots included.
     `assignment` comes with its `recheck`; at most two queries, none for all other work."""
     turn = assignment.recheck
     if turn is None or turn.kind not in (RecheckKind.TUTORIAL, RecheckKind.TEST):

@@ -1,4 +1,4 @@
-"""What stands between an annotator and the queue of a project: the tutorial, a test."""
+"""Turns before the queue of a project: the tutorial, a test."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class NextTurn:
 
 
 def next_turns(user: User, memberships: Iterable[Membership], closed: Closed) -> dict[int, NextTurn]:
-    """What stands before the queue of each project, by its pk, for these memberships of a person; nothing
-    where the queue is open. `closed`: the subsets that are closed to them
-    (`policies.qualifying.closed_subsets`). At most four queries."""
+    """The turn before the queue of each project, by its pk, for these memberships of a person; none where the
+    queue is open. `closed`: the subsets that are closed to them (`policies.qualifying.closed_subsets`). At
+    most four queries."""
     rows = [row for row in memberships if row.is_annotator]
     found = _tests(user, {row.project_id for row in rows}, closed)
     return found | _tutorials(user, {row.project_id for row in rows if row.tutorial_done_at is None})

@@ -1,4 +1,5 @@
-"""How far a pilot is: who has labelled how much of it, α so far, and the steps that people differ about."""
+"""The progress of a pilot: how much of it each person has labelled, α so far, and the steps that people
+differ about."""
 
 from __future__ import annotations
 
@@ -49,8 +50,8 @@ class PilotProgress:
 
 
 def pilot_shown(*, actor: User, pilot: Pilot) -> PilotProgress:
-    """How far a pilot is, without others' labels for an admin who has still to label some of it. For admins.
-    Four queries and that of the permission."""
+    """The progress of a pilot, without others' labels for an admin who has still to label some of it. For
+    admins. Four queries and that of the permission."""
     require(actor, "training.view", pilot)
     found = pilot_progress(pilot)
     mine = next((one for one in found.people if one.person == actor), None)
@@ -60,8 +61,8 @@ def pilot_shown(*, actor: User, pilot: Pilot) -> PilotProgress:
 
 
 def pilot_progress(pilot: Pilot) -> PilotProgress:
-    """How far a pilot is. For services that asked permission; four queries. `pilot` comes with its project
-    and subset."""
+    """The progress of a pilot. For services that asked permission; four queries. `pilot` comes with its
+    project and subset."""
     items = Trajectory.objects.filter(subset=pilot.subset_id, training=True)
     known = {row.pk: row for row in items.only("pk", "record_id")}
     members = Membership.objects.filter(project=pilot.project_id, is_annotator=True, user__is_active=True)

@@ -156,7 +156,7 @@ class Standing:
 
 
 def standing(user: User, test: ProficiencyTest, *, now: datetime | None = None) -> Standing:
-    """Where somebody stands before a test. At most four queries."""
+    """The standing of a person before a test. At most four queries."""
     now = now or timezone.now()
     attempts = tuple(TestAttempt.objects.filter(test=test, annotator=user).order_by("-number"))
     valid = {*counting(TestAttempt.objects.filter(test=test, annotator=user)).values_list("pk", flat=True)}
@@ -213,9 +213,9 @@ class ItemResult:
 
 
 def result(*, viewer: User, attempt: TestAttempt) -> list[ItemResult]:
-    """Where the labels of an attempt that is over differ from the keys, item by item as they were labelled:
-    for its annotator and admins. Raises Denied to others, and to everybody before it is over. At most seven
-    queries."""
+    """Differences between the labels of an attempt that is over and the keys, item by item as they were
+    labelled: for its annotator and admins. Raises Denied to others, and to everybody before it is over. At
+    most seven queries."""
     if attempt.annotator_id != viewer.pk:
         require(viewer, "training.view", attempt.test)
     elif attempt.state not in (AttemptState.PASSED, AttemptState.FAILED):

@@ -63,7 +63,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many of the tutorial's items a person has done."""
+    """The number of the tutorial's items that a person has done."""
 
     done: int
     total: int
@@ -91,7 +91,7 @@ def turns(user: User | int, project: Project | int) -> QuerySet[Recheck]:
 
 
 def progress(user: User, project: Project) -> Progress | None:
-    """How far a person is; None where they have no tutorial before them. Three queries."""
+    """The progress of a person; None where they have no tutorial before them. Three queries."""
     behind = Membership.objects.filter(project=project, user=user, tutorial_done_at__isnull=True)
     total = items(project).count()
     if not total or not behind.exists():
@@ -129,7 +129,7 @@ def _feedback(index: int | None, first: int | None, label: KeyLabel, kind: Proje
 
 
 def stored_labels(assignment: Assignment) -> dict[int | None, tuple[int, int]]:
-    """What somebody's stored labels say, (value, version) by step pk; None is the outcome."""
+    """The stored labels of an assignment, (value, version) by step pk; None is the outcome."""
     rows: dict[int | None, tuple[int, int]] = {}
     labels = Label.stored.filter(assignment=assignment, value__isnull=False)
     for step, value, version in labels.values_list("step", "value", "version"):

@@ -86,7 +86,7 @@ class PersonWork:
 
     @property
     def pay(self) -> Decimal | None:
-        """What they have earned; None where nothing is said of pay."""
+        """Their earnings; None where nothing is said of pay."""
         return self.paid.of(self.all) if self.paid else None
 
     def lately(self, days: int, today: date) -> Work:
@@ -120,7 +120,8 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is left: `claimed` places that somebody holds and `free` ones; `days` until the last is filled."""
+    """The work that is left: `claimed` places that somebody holds and `free` ones; `days` until the last is
+    filled."""
 
     claimed: int
     free: int
@@ -153,7 +154,7 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What has been earned so far, and what it will be when all is labelled."""
+    """Earnings so far, and when all is labelled."""
 
     pay: Pay
     so_far: Decimal
@@ -212,8 +213,8 @@ def board(*, actor: Actor, project: Project, zone: tzinfo, now: datetime | None 
 
 
 def outlook(*, actor: Actor, project: Project, zone: tzinfo, now: datetime | None = None) -> Outlook:
-    """What is left of a project and when it ends, for its admins. Seven queries, none of which counts what
-    was submitted before these weeks, and those of the permission."""
+    """The work left in a project and its expected end, for its admins. Seven queries, none of which counts
+    what was submitted before these weeks, and those of the permission."""
     require(actor, "progress.view", project)
     now = now or timezone.now()
     users = everybody(project)
@@ -398,8 +399,8 @@ def _paces(people: Sequence[PersonWork], today: date) -> tuple[Pace, ...]:
 def _outlook(
     project: Project, turns: Mapping[int, _Turns], work: WorkByDay, viewer: Actor, now: datetime, zone: tzinfo
 ) -> Outlook:
-    """What is left, and when it ends at the pace of the last weeks up to yesterday, with the days away that
-    are planned. Two queries.
+    """The work that is left, and its end at the pace of the last weeks up to yesterday, with the days away
+    that are planned. Two queries.
 
     Of the viewer's own, what they were asked once more takes a place as all else does: else the free places
     would tell it.
@@ -427,7 +428,7 @@ def _outlook(
 
 
 def _planned_days_away(project: Project, now: datetime, zone: tzinfo) -> list[Absence]:
-    """When the annotators of a project are away from now on. One query."""
+    """Days on which the annotators of a project are away from now on. One query."""
     today = now.astimezone(zone).date()
     farthest = today + FARTHEST * DAY
     rows = DaysAway.objects.filter(
@@ -480,9 +481,9 @@ def _resolved(project: Project, spans: Sequence[Span]) -> list[int]:
 
 
 def _cost(project: Project, people: Sequence[PersonWork], left: Outlook) -> Cost | None:
-    """What all work has earned, and what it earns with all that is left: at the mean time of the submissions
-    of the last `RECENT_DAYS` days whose time was measured, and at the rate at which these days were paid on
-    the whole. What is asked once more is not foreseen."""
+    """Earnings of all work, and with all that is left: at the mean time of the submissions of the last
+    `RECENT_DAYS` days whose time was measured, and at the rate at which these days were paid on the whole.
+    What is asked once more is not foreseen."""
     pay = pay_of(project)
     if pay is None:
         return None

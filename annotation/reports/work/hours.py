@@ -54,7 +54,7 @@ STEPS: Final = f"JOIN {Trajectory._meta.db_table} t ON t.id = a.trajectory_id"
 
 
 HERE, ANYWHERE = "false", "false, true"
-"""Where submissions were made: in the product, or in a file as well."""
+"""Places of submissions: in the product, or in a file as well."""
 
 
 def of_work(project: Project) -> Q:
@@ -71,8 +71,8 @@ class Span(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What somebody did in a span: `active_ms` at work, trajectories `submitted`; of these, `placed` ones
-    fill a place; and the `steps` of the submitted ones, where they were asked for."""
+    """Work of somebody in a span: `active_ms` at work, trajectories `submitted`; of these, `placed` ones fill
+    a place; and the `steps` of the submitted ones, where they were asked for."""
 
     active_ms: int = 0
     submitted: int = 0
@@ -91,7 +91,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """What a project pays, or one of its members is paid: `rate` in `currency` per hour at work or submitted
+    """The pay in a project, or of one of its members: `rate` in `currency` per hour at work or submitted
     trajectory."""
 
     rate: Decimal
@@ -106,14 +106,14 @@ class Pay:
 
 
 def pay_of(project: Project) -> Pay | None:
-    """What a project pays; None where nothing is said."""
+    """The pay in a project; None where nothing is said."""
     if project.pay_rate is None:
         return None
     return Pay(project.pay_rate, project.pay_currency, project.pay_per)
 
 
 def pays_of(project: Project, people: Collection[int]) -> dict[int, Pay]:
-    """What each of these people (keys) is paid: at a rate of their own, else at the project's; nobody where
+    """The pay of each of these people (keys): at a rate of their own, else at the project's; nobody where
     nothing is said. One query."""
     pay = pay_of(project)
     if pay is None:

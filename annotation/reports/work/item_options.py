@@ -44,8 +44,8 @@ class ItemOptions:
 
 
 def item_options(*, viewer: User, trajectory: Trajectory) -> ItemOptions:
-    """What an editor of an item begins from; `trajectory` comes with its project and its content. Raises
-    Denied as `why_not_replace`, Conflict for steps of one run."""
+    """The options with which an editor of an item begins; `trajectory` comes with its project and its
+    content. Raises Denied as `why_not_replace`, Conflict for steps of one run."""
     if (refused := why_not_replace(viewer, trajectory)) is not None:
         raise refused
     trajectory.project.of_kind.require(Feature.PAIRS)

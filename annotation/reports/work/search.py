@@ -193,8 +193,8 @@ def _texts(message: Message) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Who searches: `own` are their assignments that they can open, `hidden` the trajectories of which they
-    find only what they say themselves."""
+    """The person who searches: `own` are their assignments that they can open, `hidden` the trajectories of
+    which they find only what they say themselves."""
 
     actor: User
     project: Project

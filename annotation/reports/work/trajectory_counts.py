@@ -1,4 +1,4 @@
-"""How many live trajectories projects have. Counting reads an index alone, and still takes a third of a
+"""Numbers of live trajectories of projects. Counting reads an index alone, and still takes a third of a
 second for a million: large numbers are remembered for a while."""
 
 from __future__ import annotations

@@ -336,7 +336,7 @@ def _evenly(queue: Queue, cursor: int) -> tuple[dict[int, int], int, int]:
 
 
 def _nothing_left(queue: Queue) -> Conflict:
-    """Why there is nothing to claim: nothing is left, or a test stands before what is."""
+    """The reason why there is nothing to claim: nothing is left, or a test stands before what is."""
     left = queue.claimable(0, untested=True) if queue.closed else Trajectory.objects.none()
     subset = left.filter(subset__in=queue.closed).values_list("subset", flat=True).first()
     if subset is None:

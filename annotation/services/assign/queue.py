@@ -83,7 +83,7 @@ class Queue:
         return _this.first(**self._values, trajectory=trajectory)
 
     def following(self, cursor: int) -> list[tuple[int, int, int]]:
-        """What is claimable of the next rows: pk, position and free slots."""
+        """The claimable ones of the next rows: pk, position and free slots."""
         return _following(**self._values, cursor=cursor)
 
     def best(self, ranked: Mapping[int, int], first: int, last: int) -> Trajectory | None:
@@ -94,7 +94,7 @@ class Queue:
 
     @property
     def _values(self) -> dict[str, Any]:
-        """What its queries depend on."""
+        """The parameters of its queries."""
         return {
             "user": self.user.pk,
             "project": self.project.pk,

@@ -69,7 +69,7 @@ def assign_trajectories(
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was planned: how many places of how many trajectories, and for each person how many."""
+    """A plan: the number of places and of trajectories, and the number of each person."""
 
     places: int
     trajectories: int

@@ -107,8 +107,8 @@ def _sorted(row: Transfer, traces: Sequence[PulledTrace], beat: Beat) -> Iterato
 
 
 def fate_of(drafts: Sequence[PreparedDraft], here: dict[str, _Known]) -> str:
-    """What becomes of a trace: it is `new`, `known`, `replaced`, or a new `version` of what is being
-    labelled. One whose parts differ has the gravest."""
+    """The fate of a trace: it is `new`, `known`, `replaced`, or a new `version` of what is being labelled.
+    One whose parts differ has the gravest."""
     fates = {"known"}
     for draft in drafts:
         known = here.get(draft.record_id)
@@ -120,7 +120,7 @@ def fate_of(drafts: Sequence[PreparedDraft], here: dict[str, _Known]) -> str:
 
 
 def _drafts(row: Transfer, trace: PulledTrace) -> list[PreparedDraft] | str:
-    """What an import will make of a trace, or why it can make nothing of it."""
+    """The drafts that an import will make of a trace, or the reason why it can make none."""
     importer = by_name(kind_named(row.connection.kind).format)
     drafts = []
     for item in read_within_limits(

@@ -38,7 +38,7 @@ OTHER: Final = translatable("another release lies in its place there, which is l
 
 
 def options_of(connection: Connection) -> ExportOptions:
-    """How releases are exported for a connection."""
+    """The options of exporting releases for a connection."""
     return export_options({"format": connection.export_format or DATA_SET})
 
 
@@ -96,7 +96,7 @@ def _push(actor: Actor, row: Transfer, store: Store, beat: Beat, release: Releas
 
 
 def _stated(release: Release, options: ExportOptions) -> dict[str, Any]:
-    """What a receipt says beside its files."""
+    """The fields of a receipt beside its files."""
     withdrawal = getattr(release, "withdrawal", None)
     return {
         "format": FORMAT,

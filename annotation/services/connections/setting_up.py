@@ -186,7 +186,7 @@ def _save(connection: Connection, values: Mapping[str, Any], *, force_insert: bo
 
 
 def _misplaced(kind: ConnectionKind, connection: Connection) -> dict[str, str]:
-    """What is wrong with an address that the operator allows, for a connection of this kind."""
+    """The faults of an address that the operator allows, for a connection of this kind."""
     if kind.local != (normalised(connection.base_url) is None):
         wanted = "file:///…" if kind.local else "https://…"
         return {
@@ -198,7 +198,7 @@ def _misplaced(kind: ConnectionKind, connection: Connection) -> dict[str, str]:
 
 
 def _problems_of_store(connection: Connection) -> dict[str, str]:
-    """What is wrong with the settings that only stores have."""
+    """The faults of the settings that only stores have."""
     fields: dict[str, str] = {}
     try:
         if connection.source:

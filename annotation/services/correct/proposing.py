@@ -36,7 +36,7 @@ MAX_PROPOSALS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a judge proposes for a step, which is named by its trajectory and its message."""
+    """A judge's proposal for a step, which is named by its trajectory and its message."""
 
     trajectory: Trajectory
     message_index: int
@@ -127,7 +127,7 @@ def _check(one: Proposal) -> None:
 
 @transaction.atomic
 def reveal(*, actor: User, correction: Correction) -> list[Correction]:
-    """What judges propose for the step of one's own correction, once it is saved. Noted.
+    """Show the proposals of judges for the step of one's own correction, once it is saved. Noted.
 
     Raises Conflict ("save_first") before.
     """

@@ -50,7 +50,7 @@ EDITED: Final = ("answer", "origin", "sibling_id", "message", "error_class", "re
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a person says, as it is typed.
+    """A correction, as it is typed.
 
     `answer`: a CorrectionAnswer. Of an action, `origin`: a CorrectionOrigin; `sibling`: the step (by pk) of
     another run whose action is right; `proposal`: a judge's proposal (by pk); else `text` and `calls`.
@@ -115,7 +115,7 @@ def save_correction(*, actor: User, correction: Correction, draft: Draft, versio
 
 
 def described(row: Correction) -> dict[str, Any]:
-    """What a correction says, under the names of the API."""
+    """The fields of a correction, under the names of the API."""
     return {
         "answer": row.answer,
         "origin": row.origin,
@@ -126,8 +126,7 @@ def described(row: Correction) -> dict[str, Any]:
 
 
 def check_draft(correction: Correction, text: str, calls: Sequence[TypedCall]) -> ActionCheck:
-    """What is wrong with an action that somebody is writing. `correction` comes with its trajectory's
-    content."""
+    """The faults of an action that somebody is writing. `correction` comes with its trajectory's content."""
     return check_action(offered_tools(correction.trajectory), text, calls)
 
 
@@ -138,7 +137,8 @@ def offered_tools(trajectory: Trajectory) -> tuple[Tool, ...]:
 
 
 def fields_of(found: ActionCheck, calls: int) -> dict[str, str]:
-    """What is wrong by field, of an action with so many typed calls; any others stand in the text."""
+    """The faults by field, of an action with so many typed calls; those of any other call are under the
+    text."""
 
     def field_of(at: int, faults: Sequence[SchemaProblem]) -> str:
         if at >= calls:

@@ -18,7 +18,7 @@ ORIGINS = {
 
 
 def corrections_of(release: Release) -> dict[Address, Corrected]:
-    """What people say by now of the first errors of a release's project. One query."""
+    """Corrections so far of the first errors of a release's project. One query."""
     rows = Correction.objects.filter(
         project=release.project_id, state=CorrectionState.SAVED, trajectory__live=True
     ).select_related("step", "trajectory__subset", "sibling__trajectory__subset")

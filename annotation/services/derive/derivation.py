@@ -133,8 +133,8 @@ def _size(release: Release) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DerivationPreview:
-    """What a derivation would bring: its counts, and for how many items fewer than `needed` of the target's
-    `annotators` are left."""
+    """A preview of a derivation: its counts, and the number of items for which fewer than `needed` of the
+    target's `annotators` are left."""
 
     counts: DerivedCounts
     recipe: Recipe

@@ -42,7 +42,7 @@ class ReleaseStream:
 
     @property
     def position(self) -> int:
-        """How far it has been read."""
+        """The position of the reading."""
         return min(self._size, self._size * self._read // (2 * max(1, self.release.record_count)))
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -93,7 +93,7 @@ def sources_of(decision: Decision) -> set[SourceAddress]:
 
 
 def derivation_of(stream: ReleaseStream, request: DerivationRequest) -> Derivation | QuestionDerivation:
-    """What is derived from a release, with the corrections that there are now. One query."""
+    """The derivation from a release, with the corrections that there are now. One query."""
     if request.of_questions:
         options = QuestionOptions(
             options=request.most or OPTIONS,

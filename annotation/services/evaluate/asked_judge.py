@@ -24,7 +24,7 @@ ANSWERS_AT_ONCE: Final = 500
 
 
 def model_of(run: SuggestionRun) -> str:
-    """What the judge of a run over prompts is called among the models of the release."""
+    """The name of the judge of a run over prompts among the models of the release."""
     assert run.prompts is not None
     ending = f" ({run.prompts.name})"
     return run.judge.name[: MAX_MODEL - len(ending)] + ending

@@ -74,7 +74,7 @@ class PredictionSource:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What files are read for: a release with its unlabelled part, and what holds for all of them."""
+    """The target of files: a release with its unlabelled part, and what holds for all of them."""
 
     release: Release
     released: ReleasedLabels
@@ -86,7 +86,7 @@ class _Target:
 
     @property
     def own(self) -> BoolArray:
-        """Which records of both are those of the release: (R,)."""
+        """A mask (R,) of the records that are those of the release."""
         return np.arange(self.both.n_records) < self.released.n_records
 
 
@@ -183,7 +183,8 @@ def import_prediction_files(
 
 
 def _questions(release: Release, released: ReleasedLabels) -> AskedQuestions | None:
-    """What outputs are held against, from all records of a release with questions; None of another."""
+    """The questions that outputs are held against, from all records of a release with questions; None for
+    another."""
     if not has_questions(released) or released.decisions is None or released.decisions.questions is None:
         return None
     return AskedQuestions(released.decisions.questions, tuple(questions_of(report.records(release))))

@@ -177,7 +177,7 @@ def sweep_runs(*, now: datetime | None = None) -> int:
 
 
 def _said(judge: Judge, released: ReleasedLabels, record_of: Mapping[int, int]) -> _Said:
-    """What a judge has suggested of records, each of which is that of one or several trajectories (pks)."""
+    """The suggestions of a judge for records, each of which is that of one or several trajectories (pks)."""
     made, starts = Predictions.none(released), released.starts()
     reasons: dict[int, dict[str, Any]] = {}
     chosen: dict[int, int] = {}

@@ -74,7 +74,7 @@ def add_examples(*, actor: Actor, project: Project, language: str = "", enqueue:
 
 @transaction.atomic
 def start_with_examples(*, actor: Actor, **details: Any) -> tuple[Project, list[tuple[Invitation, str]]]:
-    """What `projects.start_project` does and gives, with the examples on their way into it."""
+    """Start a project as `projects.start_project` does, with the examples on their way into it."""
     project, invited = projects.start_project(actor=actor, **details)
     add_examples(actor=actor, project=project)
     return project, invited

@@ -54,7 +54,7 @@ class DerivedReader(Importer, Protocol):
     stream: Any
 
     def written(self) -> None:
-        """What was read since the last time has been written, or was there already."""
+        """Note that what was read since the last time has been written, or was there already."""
 
     def finish(self, context: ReadContext) -> None:
         """Everything has been read and written. Raises what forbids to publish it."""

@@ -54,7 +54,7 @@ def oldest(of: Iterable[Kept[Any]]) -> Kept[Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Report(Generic[R]):
-    """What is kept: its name and type.
+    """A kept report: its name and type.
 
     `make` works it out for an `actor`, of a `project` and of what else is asked; it raises Denied or NotFound
     for whoever may not see it, as `check` does. `personal`: what one person sees is not what another does.

@@ -141,7 +141,7 @@ def influence(*, actor: Actor, project: Project) -> Kept[influence_report.Influe
 
 
 def triage_so_far(*, actor: Actor, project: Project) -> Kept[triage_report.Triage]:
-    """What triage has brought forward, for admins."""
+    """The trajectories that triage has brought forward, for admins."""
     return kept(TRIAGE, actor=actor, project=project)
 
 
@@ -157,7 +157,7 @@ def checklist(*, actor: Actor, project: Project, threshold: float) -> Kept[freez
 
 
 def candidate(*, actor: Actor, project: Project) -> Kept[release_preview.ReleaseCandidate]:
-    """What a release would hold, for admins."""
+    """The content of a release frozen now, for admins."""
     return kept(CANDIDATE, actor=actor, project=project)
 
 

@@ -92,7 +92,7 @@ class _Place(NamedTuple):
     rules: PropagationRules
 
     def refusal(self, line: LabelLine, filename: str, name: str) -> RecordError | None:
-        """Why it cannot take somebody's labels, if it cannot."""
+        """The reason why it cannot take somebody's labels; None when it can."""
         if self.free:
             return None
         if self.alone is None:

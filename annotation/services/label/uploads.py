@@ -86,7 +86,7 @@ def _options(project: Project, annotator: str, name: str) -> dict[str, object]:
 
 
 def annotator_of(source: ImportFile) -> User | NewPerson:
-    """Whose labels a file holds. Raises NotFound when the account is gone."""
+    """The person whose labels a file holds. Raises NotFound when the account is gone."""
     if "annotator" not in source.options:
         return NewPerson(unescape(str(source.options["name"])))
     user = User.objects.filter(pk=source.options["annotator"]).first()

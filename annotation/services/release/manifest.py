@@ -110,8 +110,8 @@ def _audited(project: Project, trajectories: np.typing.NDArray[np.int64]) -> dic
 
 
 def _judges_first(project: Project) -> dict[str, Any]:
-    """What judges settled before people were asked, and how often people agree with it; nothing where judges
-    are not asked first."""
+    """Counts of what judges settled before people were asked, and people's agreement with it; empty where
+    judges are not asked first."""
     found = summary(project)
     return {} if found is None else {"judges_first": found.as_json()}
 
@@ -154,7 +154,7 @@ def _qualifications(project: Project, running: ReleaseDigest) -> dict[str, Any]:
 
 
 def _passed_tests(project: Project, running: ReleaseDigest, people: Collection[int]) -> dict[str, int]:
-    """How many of the annotators have passed each test that a subset of the release asks for."""
+    """The number of annotators who have passed each test that a subset of the release asks for."""
     asked = ProficiencyTest.objects.filter(
         project=project, opens__name__in=running.files.keys(), opens__project=project
     ).distinct()

@@ -1,4 +1,4 @@
-"""What carries over from an item to the one that takes its place."""
+"""Carrying over from an item to the one that takes its place."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""How the work is shared out: places that are kept for people, how often two people have met, quotas and days
-away."""
+"""The sharing of work: places kept for people, meetings of two people, quotas and days away."""
 
 from . import limits, meetings, reservations
 

@@ -1,4 +1,4 @@
-"""What members are given at most of each subset, and the days on which they are given nothing."""
+"""Limits of members: quotas of each subset, and the days on which they are given nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Period = tuple[date, date]
 
 @dataclass
 class Limits(Versioned):
-    """What a member's limits are: quotas by the name of their subset, and periods away."""
+    """A member's limits: quotas by the name of their subset, and periods away."""
 
     EDITED = ("quotas", "days_away")
     quotas: dict[str, int]
@@ -112,7 +112,7 @@ class Quotas:
     by_turn: dict[str, int | None]
 
     def most(self, turn: QueueTurn) -> int | None:
-        """How many they may have of all that comes until a turn is over. None: any number."""
+        """The most that they may have of all that comes until a turn is over. None: any number."""
         turns = list(QueueTurn)
         mosts = [self.by_turn.get(one, 0) for one in turns[: turns.index(turn) + 1]]
         return None if None in mosts else sum(most for most in mosts if most is not None)
@@ -122,7 +122,7 @@ ANY_NUMBER = Quotas([], dict.fromkeys(QueueTurn, None))
 
 
 def quotas(person: User, project: Project) -> Quotas:
-    """What a person may have of a project's subsets. Two queries."""
+    """The quotas of a person in a project's subsets. Two queries."""
     own = Quota.objects.filter(subset=OuterRef("pk"), membership__user=person)
     rows = (
         Subset.objects.filter(project=project, training=False)

@@ -1,5 +1,5 @@
-"""How often two people have a trajectory in common: counted where slots are taken and given up, so that a
-claim need not look at all that both have labelled."""
+"""Meetings of two people, who have a trajectory in common: counted where slots are taken and given up, so
+that a claim need not look at all that both have labelled."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def left(gone: Iterable[tuple[int, int, int]]) -> None:
 
 
 def met(project_id: int, person: int) -> dict[int, int]:
-    """How often a person has met each other one who labels here still. One query."""
+    """The number of meetings of a person with each other one who labels here still. One query."""
     return dict(_met(project=project_id, person=person))
 
 
@@ -95,7 +95,7 @@ _met = Prepared(_met_by, "project", "person")
 
 
 def others(project_id: int, person: int) -> int:
-    """How many others label here who have had anything. One query."""
+    """The number of others who label here and have had anything. One query."""
     had = Assignment.objects.filter(project=project_id, annotator=OuterRef("user"))
     return _labelling(project_id).filter(Exists(had)).exclude(user=person).count()
 
@@ -118,4 +118,4 @@ def _active(trajectories: Collection[int]) -> QuerySet[Assignment, tuple[int, in
 
 
 active = Prepared(_active, "trajectories")
-"""Who has these trajectories, open or submitted, in which slot."""
+"""The people who have these trajectories, open or submitted, with the slots."""

@@ -25,7 +25,7 @@ NAME_LENGTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """What somebody has: the row of the app or None, rows of passkeys, and unused recovery codes."""
+    """Second factors of somebody: the row of the app or None, rows of passkeys, and unused recovery codes."""
 
     app: Authenticator | None
     passkeys: list[Authenticator]

@@ -141,7 +141,7 @@ def _taken() -> Invalid:
 
 
 def _prompt_problem(judge: Judge) -> dict[str, str]:
-    """What is wrong with a prompt that judges of another kind of projects have."""
+    """The faults of a prompt that judges of another kind of projects have."""
     try:
         check_version(judge.project.of_kind, judge.prompt_version)
     except Invalid as problem:

@@ -1,4 +1,4 @@
-"""What follows when the labels of a turn at a training trajectory are in, by what it was for."""
+"""Consequences of the labels of a training turn, once they are in, by its purpose."""
 
 from datetime import datetime
 

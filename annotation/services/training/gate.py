@@ -1,4 +1,4 @@
-"""What stands before the queue: a pause, the tutorial, a test, a pilot."""
+"""Gates before the queue: a pause, the tutorial, a test, a pilot."""
 
 from django.utils import timezone
 

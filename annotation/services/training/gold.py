@@ -102,8 +102,8 @@ def make_gold(
 
 
 def _copy_suggestions(original: Trajectory, copy: Trajectory) -> None:
-    """What judges say of the original, or of what it was made of, as said of the copy: without it there would
-    be nothing to reveal."""
+    """Copy what judges say of the original, or of what it was made of: without it there would be nothing to
+    reveal."""
     root = original.copy_of if original.copy_of is not None else original
     source = original if Suggestion.objects.filter(trajectory=original).exists() else root
     steps = dict(Step.objects.filter(trajectory=copy).values_list("message_index", "pk"))

@@ -72,7 +72,8 @@ def _open(now: datetime) -> QuerySet[Webhook]:
 
 
 def _first_due(webhook: Any, now: datetime) -> QuerySet[WebhookDelivery]:
-    """What may be sent to a webhook now: nothing while an earlier event of the same object waits."""
+    """The deliveries that may be sent to a webhook now: none while an earlier event of the same object
+    waits."""
     waiting = WebhookDelivery.objects.filter(webhook=webhook, state=DeliveryState.WAITING)
     earlier = WebhookDelivery.objects.filter(
         webhook=OuterRef("webhook"),

@@ -50,7 +50,7 @@ class NewWebhook(Input):
 
 
 class WebhookChange(Input):
-    """What is to be changed of a webhook; what is left out stays."""
+    """Changes to a webhook; what is left out stays."""
 
     name = serializers.CharField(max_length=MAX_NAME, required=False)
     url = serializers.CharField(max_length=MAX_URL, required=False)
@@ -102,6 +102,6 @@ class Delivery(Output):
 
 
 class DeliveryQuery(Query):
-    """Which deliveries to list."""
+    """Filters of the list of deliveries."""
 
     state = serializers.ChoiceField(choices=words(DeliveryState), required=False)

@@ -123,7 +123,7 @@ def _mark(help_text: str) -> serializers.FloatField:
 
 
 class TestChange(Input):
-    """What a test asks, and of which trajectories; what is left out stays."""
+    """Changes to a test and to its trajectories; what is left out stays."""
 
     trajectories = Chosen(required=False)
     agreement = _mark("The share of labels to give as in the key")
@@ -199,7 +199,7 @@ class TestDetail(Output):
 
 
 class Size(Query):
-    """How many items to propose."""
+    """The number of items to propose."""
 
     size = serializers.IntegerField(required=False, default=FEWEST, min_value=FEWEST, max_value=MOST_ITEMS)
 
@@ -235,8 +235,8 @@ class Attempt(Output):
 
 
 class Standing(Output):
-    """Where somebody stands before a test; `size` is how many items an attempt has, `done` how many of the
-    running one are labelled."""
+    """The standing of a person before a test; `size` is the number of items of an attempt, `done` that of the
+    labelled ones of the running attempt."""
 
     state = serializers.ChoiceField(choices=["passed", "running", "ready", "waiting", "used_up"])
     left = serializers.IntegerField()

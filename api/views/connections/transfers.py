@@ -109,7 +109,7 @@ class OneTransfer(ConnectionView):
 
     @extend_schema(summary="Look at a transfer", responses=shapes.Transfer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """How far it is, what it has come to, and the first 1,000 that were left out. For admins."""
+        """Its progress, its counts, and the first 1,000 that were left out. For admins."""
         return Response(shapes.Transfer(self.transfer(pk)).data)
 
 

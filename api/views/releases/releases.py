@@ -134,9 +134,9 @@ class Derivations(Frozen):
         responses=derived.DerivationPreview,
     )
     def get(self, request: Request, slug: str, version: str) -> Response:
-        """What a derivation would bring, and for how many items too few people would be left; nothing is
-        stored. For admins of both projects. Conflict (`nothing_to_derive`; `too_large` for a release of more
-        than 2,000 trajectories, which are counted while they are derived)."""
+        """A preview of a derivation, with the number of items for which too few people would be left; nothing
+        is stored. For admins of both projects. Conflict (`nothing_to_derive`; `too_large` for a release of
+        more than 2,000 trajectories, which are counted while they are derived)."""
         preview = derive.preview_derivation(**self._asked(version, self.query(derived.PreviewedDerivation)))
         return Response(derived.DerivationPreview(preview.as_json()).data)
 

@@ -29,7 +29,8 @@ class Gold(ProjectView):
 
     @extend_schema(summary="Read accuracy on gold", responses=shapes.AnnotatorGold(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """How each annotator labels gold, with an interval that holds however often one looks. For admins."""
+        """The accuracy of each annotator on gold, with an interval that holds however often one looks. For
+        admins."""
         return self.page(
             report.annotators_on_gold(actor=self.user, project=self.project()), shapes.AnnotatorGold
         )
@@ -57,7 +58,7 @@ class Gold(ProjectView):
 
 
 class OfMember(ProjectView):
-    """What is asked or done about a member of a project, for admins."""
+    """Base of the views about a member of a project, for admins."""
 
     noun = NOUN
 
@@ -98,7 +99,7 @@ class Pilots(ProjectView):
 
     @extend_schema(summary="Read the newest pilot", responses=shapes.Pilot)
     def get(self, request: Request, slug: str) -> Response:
-        """Who is how far, and Krippendorff's α so far. For admins."""
+        """The progress of each person, and Krippendorff's α so far. For admins."""
         require(self.user, "training.view", self.project())
         return Response(shapes.Pilot(pilot_report.pilot_shown(actor=self.user, pilot=self._newest())).data)
 

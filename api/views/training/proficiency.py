@@ -145,7 +145,7 @@ class Stands(_OfTest):
 
     @extend_schema(summary="See where I stand before a test", responses=shapes.Standing)
     def get(self, request: Request, slug: str, number: int) -> Response:
-        """What a test asks, how many attempts are left, and when the next is possible. For annotators."""
+        """The rules of a test, the number of attempts left, and the time of the next. For annotators."""
         test = self.test()
         require(self.user, "claim", test)
         return Response(shapes.Standing(report.standing(self.user, test)).data)
@@ -167,7 +167,7 @@ class OneAttempt(_OfAttempt):
 
     @extend_schema(summary="Read the result of an attempt", responses=shapes.AttemptResult)
     def get(self, request: Request, pk: int) -> Response:
-        """What an attempt came to, and where its labels differ from the keys, with the reasons; to its
+        """The result of an attempt, and the differences of its labels from the keys, with the reasons; to its
         annotator once it is over (before: 403 `sealed`), and to admins."""
         attempt = self.attempt()
         found = report.result(viewer=self.user, attempt=attempt)

@@ -92,7 +92,7 @@ class Answer(TypedDict):
 
 
 class AnswerRequest(TypedDict):
-    """What its author is told; without an answer the remark is only closed."""
+    """The answer to its author; without an answer the remark is only closed."""
 
     answer: NotRequired[str]
 
@@ -188,7 +188,7 @@ class AuditEvent(TypedDict):
 
 
 class AuditPlan(TypedDict):
-    """How many draws prove the wished bound: where nothing is wrong, and where the share `error` of …."""
+    """The numbers of draws that prove the wished bound: where nothing is wrong, and where the share …."""
 
     wished: float
     draws: int | None
@@ -341,7 +341,7 @@ class ChangedLabel(TypedDict):
 
 
 class Checked(TypedDict):
-    """What is wrong with an action."""
+    """The faults of an action."""
 
     faults: list[Fault]
     unchecked: list[str]
@@ -425,7 +425,7 @@ class CorrectionDetail(TypedDict):
 
 
 class CorrectionDraftRequest(TypedDict):
-    """What would have been right."""
+    """The right action."""
 
     text: NotRequired[str]
     calls: NotRequired[list[CallRequest]]
@@ -442,7 +442,7 @@ class CorrectionDraftRequest(TypedDict):
 
 
 class Cost(TypedDict):
-    """What annotators have earned, and what they will have when all is labelled."""
+    """Annotators' earnings so far, and when all is labelled."""
 
     so_far: str
     in_all: Forecast
@@ -570,7 +570,7 @@ class DerivationCounts(TypedDict):
 
 
 class DerivationPreview(TypedDict):
-    """What a derivation would bring."""
+    """A preview of a derivation."""
 
     counts: DerivationCounts
     annotators: int
@@ -1132,7 +1132,7 @@ class JudgeToScoreRequest(TypedDict):
 
 
 class JudgedAudit(TypedDict):
-    """How often people agree with the judges: of the `drawn` trajectories, `done` are resolved by …."""
+    """The agreement of people with the judges: of the `drawn` trajectories, `done` are resolved by …."""
 
     drawn: int
     done: int
@@ -1143,7 +1143,7 @@ class JudgedAudit(TypedDict):
 
 
 class JudgesFirst(TypedDict):
-    """What judges have settled before people were asked, and how often people agree with it."""
+    """A summary of what judges settled before people were asked, and of people's agreement with it."""
 
     judged: int
     dropped: int
@@ -1414,7 +1414,7 @@ class NewConnectionRequest(TypedDict):
 
 
 class NewCorrectionRequest(TypedDict):
-    """Which first error to take; the next one without."""
+    """The first error to take; the next one without."""
 
     first_error: NotRequired[int]
 
@@ -1599,7 +1599,7 @@ class NewPromptsRequest(TypedDict):
 
 
 class NewProposalRequest(TypedDict):
-    """What a judge proposes for one first error."""
+    """A judge's proposal for one first error."""
 
     text: NotRequired[str]
     calls: NotRequired[list[CallRequest]]
@@ -1613,7 +1613,7 @@ class NewProposalRequest(TypedDict):
 
 
 class NewProposalsRequest(TypedDict):
-    """What a judge proposes for several."""
+    """A judge's proposals for several first errors."""
 
     proposals: list[NewProposalRequest]
 
@@ -1862,7 +1862,7 @@ class OutcomeLabel(TypedDict):
 
 
 class Outlook(TypedDict):
-    """What is left, and when it ends at the pace of the last 8 weeks."""
+    """The work that is left, and its end at the pace of the last 8 weeks."""
 
     left: int
     claimed: int
@@ -1953,7 +1953,7 @@ class PatchedConnectionSettingsRequest(TypedDict):
 
 
 class PatchedCrowdLinkChangeRequest(TypedDict):
-    """What is to be changed of a link; what is left out stays."""
+    """Changes to a link; what is left out stays."""
 
     name: NotRequired[str]
     id_parameter: NotRequired[str]
@@ -1989,7 +1989,7 @@ class PatchedJudgeChangesRequest(TypedDict):
 
 
 class PatchedLimitsChangeRequest(TypedDict):
-    """What is to be changed; what is left out stays."""
+    """Changes to the limits; what is left out stays."""
 
     quotas: NotRequired[list[NewQuotaRequest]]
     days_away: NotRequired[list[NewDaysAwayRequest]]
@@ -2040,7 +2040,7 @@ class PatchedProjectChangeRequest(TypedDict):
 
 
 class PatchedQualificationsChangeRequest(TypedDict):
-    """What is to be noted; what is left out stays."""
+    """Changes to the notes; what is left out stays."""
 
     degree: NotRequired[Literal["none", "bachelor", "master", "doctorate", ""]]
     field: NotRequired[str]
@@ -2080,7 +2080,7 @@ class PatchedTagNameRequest(TypedDict):
 
 
 class PatchedTestChangeRequest(TypedDict):
-    """What a test asks, and of which trajectories; what is left out stays."""
+    """Changes to a test and to its trajectories; what is left out stays."""
 
     trajectories: NotRequired[list[int]]
     agreement: NotRequired[float | None]
@@ -2093,7 +2093,7 @@ class PatchedTestChangeRequest(TypedDict):
 
 
 class PatchedWebhookChangeRequest(TypedDict):
-    """What is to be changed of a webhook; what is left out stays."""
+    """Changes to a webhook; what is left out stays."""
 
     name: NotRequired[str]
     url: NotRequired[str]
@@ -2114,7 +2114,7 @@ class PatchedWebhookChangeRequest(TypedDict):
 
 
 class PayRate(TypedDict):
-    """What is paid."""
+    """The rate of pay."""
 
     rate: str
     currency: str
@@ -2295,7 +2295,7 @@ class Project(TypedDict):
 
 
 class PromptCounts(TypedDict):
-    """What a set comes to."""
+    """The counts of a set."""
 
     test: int
     train: int
@@ -2323,7 +2323,7 @@ class PromptGroup(TypedDict):
 
 
 class PromptOptions(TypedDict):
-    """What was asked for."""
+    """The requested options."""
 
     shots: int
     seed: int
@@ -2355,7 +2355,7 @@ class PromptSet(TypedDict):
 
 
 class Proposal(TypedDict):
-    """What a judge proposes."""
+    """A judge's proposal."""
 
     id: int
     judge: str
@@ -2381,7 +2381,7 @@ class PublicAddress(TypedDict):
 
 
 class Qualifications(TypedDict):
-    """What admins note of a member; empty or null: nothing."""
+    """The notes of admins on a member; empty or null: nothing."""
 
     degree: str
     field: str
@@ -2409,7 +2409,7 @@ class Queued(TypedDict):
 
 
 class Quota(TypedDict):
-    """How many trajectories of a subset a member may have at most."""
+    """The most trajectories of a subset that a member may have."""
 
     subset: str
     most: int
@@ -2567,7 +2567,7 @@ class Reservation(TypedDict):
 
 
 class Reservations(TypedDict):
-    """What is assigned now, and the trajectories (by `id`) of which somebody got no place."""
+    """The assigned places now, and the trajectories (by `id`) of which somebody got no place."""
 
     assigned: list[Reservation]
     refused: list[Refusal]
@@ -2601,7 +2601,7 @@ class RevealRequest(TypedDict):
 
 
 class Revealed(TypedDict):
-    """What judges propose for a first error."""
+    """The proposals of judges for a first error."""
 
     proposals: list[Proposal]
 
@@ -2849,13 +2849,13 @@ class SendBackRequest(TypedDict):
 
 
 class SentBack(TypedDict):
-    """How many trajectories went to people."""
+    """The number of trajectories that went to people."""
 
     sent: int
 
 
 class Settlement(TypedDict):
-    """What trajectories come to, counted."""
+    """Verdicts on trajectories, counted."""
 
     judged: int
     dropped: int
@@ -2892,7 +2892,7 @@ class SideBySide(TypedDict):
 
 
 class SinceCheck(TypedDict):
-    """What a member has submitted since `last_good`, their last good gold, and a few submissions …."""
+    """The submissions of a member since `last_good`, their last good gold, and a few submissions …."""
 
     last_good: str | None
     since: str | None
@@ -2915,7 +2915,7 @@ class Speaker(TypedDict):
 
 
 class Standing(TypedDict):
-    """Where somebody stands before a test; `size` is how many items an attempt has, `done` how many …."""
+    """The standing of a person before a test; `size` is the number of items of an attempt, `done` …."""
 
     state: Literal["passed", "running", "ready", "waiting", "used_up"]
     left: int
@@ -2944,7 +2944,7 @@ class StepWithLabel(TypedDict):
 
 
 class StoredProposals(TypedDict):
-    """How many were stored, and what was refused."""
+    """The number of stored proposals, and what was refused."""
 
     stored: int
     refused: list[RefusedProposal]
@@ -3298,7 +3298,7 @@ class UploadFormRequest(TypedDict):
 
 
 class Usage(TypedDict):
-    """What the log says that a step took, or all steps together; null where it does not say."""
+    """The cost of a step, or of all steps together, by the log; null where it does not say."""
 
     input_tokens: int | None
     output_tokens: int | None
@@ -3378,7 +3378,7 @@ class Work(TypedDict):
 
 
 class Written(TypedDict):
-    """What came of a run that asks for distractors: options `added`, actions `refused` by reason, …."""
+    """Counts of a run that asks for distractors: options `added`, actions `refused` by reason, …."""
 
     added: int
     refused: dict[str, int]
@@ -3387,7 +3387,7 @@ class Written(TypedDict):
 
 
 class Wrong(TypedDict):
-    """Why the action was wrong, by the consensus."""
+    """The reasons why the action was wrong, by the consensus."""
 
     kind: str
     reason_code: str

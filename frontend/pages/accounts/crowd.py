@@ -31,7 +31,7 @@ OUTSIDE_ID = "participant"
 @never_cache
 @require_http_methods(["GET", "POST"])
 def arrival(request: HttpRequest, token: str) -> HttpResponse:
-    """What is to be done, and a button that takes the place; who has it already and is signed in goes on.
+    """The task, and a button that takes the place; who has it already and is signed in goes on.
 
     The service hands over the id in the address; from there it goes into the form, and into no address of
     ours. GET changes nothing, so that nothing is taken by a program that looks links up.

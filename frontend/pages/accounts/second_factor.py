@@ -107,7 +107,7 @@ def confirm(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def overview(request: HttpRequest) -> HttpResponse:
-    """What there is, and what can be added."""
+    """The second factors that there are, and those that can be added."""
     user = person(request)
     known = {"has": services.factors(user), "required": services.is_required(user)}
     return render(request, "frontend/accounts/second_factors.html", known)

@@ -141,7 +141,7 @@ def words(kind: ProjectKind) -> dict[str, str]:
 
 
 def _words_of_options() -> dict[str, str]:
-    """What is said otherwise where the steps are alternatives."""
+    """Other words where the steps are alternatives."""
     return {
         "focused": _("Focused option"),
         "key_plus": _("+1 for this option, and on to the next disagreement"),

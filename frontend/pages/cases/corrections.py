@@ -305,7 +305,7 @@ def _errors(form: CorrectionForm) -> dict[str, list[str]]:
 
 
 def _after(request: HttpRequest, saved: Correction, *, by_script: bool) -> HttpResponse:
-    """Where to go on: to what judges propose, if they do, else to the list."""
+    """The next page: the proposals of judges, if there are any, else the list."""
     sealed = saved.proposals_seen_at is None and proposals(saved).exists()
     messages.success(request, _("The correction is saved."))
     address = (
@@ -374,8 +374,8 @@ def _with_consensus(item: SideBySideItem, case: CorrectionCase) -> SideBySideIte
 
 @require_POST
 def check(request: HttpRequest, pk: int) -> JsonResponse:
-    """What is wrong with the action that is being written: sentences by the field of the form, and the tools
-    that no schema can check."""
+    """The faults of the action that is being written: sentences by the field of the form, and the tools that
+    no schema can check."""
     row, opened = _found(request, pk)
     policies.require(opened.user, VERB, row)
     values = values_of(row, {})

@@ -234,7 +234,7 @@ def _parts(found: ModelScores) -> list[dict[str, Any]]:
 
 
 def _verdicts(found: ModelScores) -> list[dict[str, Any]]:
-    """How many questions there are of each verdict, for the links to them."""
+    """The number of questions of each verdict, for the links to them."""
     most = max(found.verdicts.values(), default=0)
     return [
         {"title": VERDICT_TITLES[name], "count": n, "query": f"?verdict={name}", "width": charts.bar(n, most)}

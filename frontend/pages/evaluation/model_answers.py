@@ -1,4 +1,4 @@
-"""What a model answered to the questions of a release, beside the keys, by verdict."""
+"""Answers of a model to the questions of a release, beside the keys, by verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What boards of questions say in words: the parts that figures are cut by, the letters of keys, verdicts."""
+"""Words on boards of questions: the parts that figures are cut by, the letters of keys, verdicts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ VERDICT_BADGES = {name: look for name, (_title, look) in zip(VERDICTS, _VERDICTS
 
 
 def part_title(cut: str, name: str) -> str:
-    """What a part is called."""
+    """The title of a part."""
     if cut == "ability":
         return str(ABILITIES.get(name, readable(name)))  # type: ignore[call-overload]
     if cut != "length":
@@ -61,7 +61,7 @@ def part_choices(cuts: Mapping[str, Iterable[str]]) -> list[tuple[str, list[tupl
 
 
 def letters_of(found: KeyPositions) -> list[dict[str, Any]]:
-    """How often each letter is the key, with what is expected."""
+    """The count of each letter as the key, with the expected one."""
     rows = zip(found.letters, found.counts, found.expected, strict=True)
     most = max(found.counts, default=0)
     return [

@@ -41,7 +41,8 @@ class JudgesForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 def settle(request: HttpRequest, slug: str) -> HttpResponse:
-    """What judges have settled; what the chosen ones would (by query); and settling that."""
+    """A summary of what judges have settled, a preview of what the chosen ones would (by query), and settling
+    that."""
     opened = open_project(request, slug, VERB)
     opened.project.of_kind.require(Feature.JUDGES_FIRST)
     able = judges_of(opened).filter(suggestions__isnull=False).distinct()

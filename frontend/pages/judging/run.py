@@ -69,7 +69,7 @@ def _figures(known: reports.RunProgress) -> dict[str, str]:
 
 
 def _written(run: SuggestionRun) -> list[tuple[str, str, str]]:
-    """What came of a run that asks for distractors: of each figure its place on the page, name and value."""
+    """Counts of a run that asks for distractors: of each figure its place on the page, name and value."""
     written = reports.written(run)
     if written is None:
         return []
@@ -127,7 +127,7 @@ def _cancelled(run: SuggestionRun) -> str:
 
 
 def _subject(run: SuggestionRun) -> tuple[str, str]:
-    """What a run is about: a name for it, and which."""
+    """The subject of a run: a name for it, and which."""
     if run.prompts is not None:
         return _("Prompts"), run.prompts.name
     asked = run.selection

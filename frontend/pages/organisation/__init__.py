@@ -1,2 +1,1 @@
-"""What allauth is told of this site: the organisation's provider, calls to it, and how people are signed
-in."""
+"""Adapters of allauth: the organisation's provider, calls to it, and signing in."""

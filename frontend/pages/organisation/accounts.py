@@ -1,4 +1,4 @@
-"""How allauth signs people in here: without pages, messages and mails of its own."""
+"""The adapter by which allauth signs people in: without pages, messages and mails of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a sign-in through the organisation, and of one that fails."""
+"""Handling of a sign-in through the organisation, and of one that fails."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Provider(OpenIDConnectProvider):
         return ProviderCalls(request)
 
     def get_callback_url(self) -> str:
-        """Where it sends people back to."""
+        """The address to which it sends people back."""
         return reverse("frontend:organisation-callback")
 
     def get_pkce_params(self) -> dict[str, str]:
@@ -80,7 +80,7 @@ class ProviderCalls(OpenIDConnectOAuth2Adapter):
         return self._document
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
-        """Where the provider sends people back to, as it was told."""
+        """The address to which the provider sends people back, as it was told."""
         return request.build_absolute_uri(reverse("frontend:organisation-callback"))
 
     def get_access_token_data(
@@ -156,7 +156,7 @@ def provider(request: HttpRequest) -> Provider:
 
 
 def identity_of(login: SocialLogin) -> Identity:
-    """Who a finished sign-in names."""
+    """The identity in a finished sign-in."""
     found: Identity = login.identity
     return found
 

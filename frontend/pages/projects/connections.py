@@ -95,7 +95,7 @@ def _what(row: Transfer) -> str:
 
 
 def _names(row: Transfer) -> Mapping[str, Any]:
-    """What its counts are called."""
+    """The names of its counts."""
     return OF_STORES if row.connection.kind in STORES else COUNTS
 
 

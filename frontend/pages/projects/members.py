@@ -59,7 +59,7 @@ def _list(opened: ProjectPage) -> ListPage:
     taught = tutorial.items(opened.project).exists()
 
     def qualifications(row: Membership) -> str:
-        """What is noted of a member, in a line that leads to the form."""
+        """The notes on a member, in a line that leads to the form."""
         noted = _of(row)
         words = [
             translated(DEGREES.get(Degree(noted.degree), "")) if noted.degree else "",

@@ -65,7 +65,7 @@ def _values(webhook: Webhook) -> dict[str, Any]:
 
 
 def _counted(opened: ProjectPage, state: DeliveryState) -> Any:
-    """How many deliveries of a webhook are in a state, of those that the person may see."""
+    """The number of deliveries of a webhook in a state, of those that the person may see."""
     of_it = WebhookDelivery.objects.filter(webhook=OuterRef("pk"), state=state).order_by()
     seen = policies.visible(opened.user, of_it).values("webhook")
     return Coalesce(Subquery(seen.annotate(n=Count("pk")).values("n")), 0)

@@ -177,7 +177,7 @@ def _line(request: HttpRequest, unnamed: UnnamedLabels) -> dict[str, object]:
 
 
 def _rulings(request: HttpRequest, unnamed: list[UnnamedLabels]) -> dict[int | None, StepRuling]:
-    """What was decided; what was left open is not in it."""
+    """The rulings that were made; what was left open is not among them."""
     found: dict[int | None, StepRuling] = {}
     for one in unnamed:
         value, note = _sent(request, _key(one))

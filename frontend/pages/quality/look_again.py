@@ -41,7 +41,7 @@ MAX_FILTER: Final = 80
 
 
 def left_out(found: report.RelabelPreview) -> list[tuple[str, int]]:
-    """Why how many cannot be queued."""
+    """The number that cannot be queued, by reason."""
     return [(str(WHY[name]), count) for name, count in found.left_out.items()]
 
 

@@ -95,5 +95,5 @@ def _preview(found: service.DerivationPreview) -> dict[str, Any]:
 
 
 def _hidden(form: forms.Form) -> list[tuple[str, Any]]:
-    """What was asked for, to be sent along with the button."""
+    """The hidden fields that the button sends along."""
     return [(field.name, field.value()) for field in form if field.value() not in (None, "")]

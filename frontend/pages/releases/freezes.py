@@ -111,7 +111,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _difficulty(project: Project, candidate: report.ReleaseCandidate) -> dict[str, Any]:
-    """How many decisions lie in each fifth of difficulty; not of so many that counting would be long."""
+    """The number of decisions in each fifth of difficulty; not of so many that counting would be long."""
     if candidate.records > MOST_COUNTED:
         return {"uncounted": True}
     found = difficulties(project)

@@ -247,7 +247,7 @@ def _group_columns() -> list[Column]:
 @never_cache
 @require_GET
 def status(request: HttpRequest, slug: str, version: str, name: str) -> JsonResponse:
-    """How far a set is, as JSON for the script on its page."""
+    """The progress of a set, as JSON for the script on its page."""
     opened = open_project(request, slug, READ_VERB)
     row = get_object_or_404(_sets(opened, _release(opened, version)), name=name)
     return JsonResponse(

@@ -1,2 +1,1 @@
-"""What allauth is told of second factors: how their secrets are kept, when one is asked for, and when one is
-due."""
+"""Second factors by allauth: their secrets, when one is asked for, and when one is due."""

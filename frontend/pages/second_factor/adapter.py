@@ -1,4 +1,4 @@
-"""How the secrets of second factors are kept."""
+"""The secrets of second factors, and how they are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who needs a second factor and has none."""
+"""People who need a second factor and have none."""
 
 from __future__ import annotations
 

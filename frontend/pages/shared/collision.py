@@ -1,4 +1,4 @@
-"""What somebody typed, beside what was saved after they had begun.
+"""Collisions: what somebody typed, beside what was saved after they had begun.
 
 A form carries what its reader saw (rendering/began.py). When that is no longer what is there, nothing is
 saved: the page comes back with 409, with what both have changed, and with what was typed. The next answer of
@@ -38,7 +38,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Collision:
-    """What a page shows of it. `event` tells who saved when, `take` is where one finds theirs.
+    """A collision, as a page shows it. `event` tells who saved when, `take` is where one finds theirs.
 
     `values` are theirs with what was typed over it; on a page of many small forms `kept` goes to `action` in
     hidden fields, and `subject` says which of them it is. `changes` is the difference of a long text.

@@ -148,7 +148,7 @@ def person(request: HttpRequest) -> User:
 
 
 def there(row: M | None) -> M:
-    """What a `policies.lookups.Lookup` has found. Raises Http404 when it has found nothing."""
+    """The row that a `policies.lookups.Lookup` has found. Raises Http404 when it has found nothing."""
     if row is None:
         raise Http404
     return row

@@ -254,7 +254,7 @@ class ListPage:
 
     @cached_property
     def _left_out(self) -> dict[str, str]:
-        """What the list refuses of a saved view, with the reasons; `_leave_out` fills it."""
+        """The parts of a saved view that the list refuses, with the reasons; `_leave_out` fills it."""
         return {}
 
     def _leave_out(self) -> None:

@@ -159,7 +159,7 @@ def _store(
 def _items_table(
     opened: ProjectPage, pool: Sequence[Candidate], rows: dict[int, Trajectory], chosen: Collection[int]
 ) -> Table:
-    """What a test can be made of, the chosen ones first."""
+    """The trajectories of which a test can be made, the chosen ones first."""
 
     def misled(one: Candidate) -> str:
         if not one.judges:

@@ -26,8 +26,8 @@ from .gold import member_of
 
 @require_http_methods(["GET", "POST"])
 def since_check(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """What a member has submitted since their last good gold, how much of it can be looked at again, and
-    queueing that."""
+    """The submissions of a member since their last good gold, the number of them that can be looked at again,
+    and queueing these."""
     opened, member = member_of(request, slug, pk)
     problem, status = "", 200
     if request.method == "POST":

@@ -29,7 +29,7 @@ from frontend.templatetags.tristep import percent
 @require_http_methods(["GET", "POST"])
 @never_cache
 def test(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """Where I stand before a test; POST begins an attempt, or goes on with the one that is running."""
+    """One's own standing before a test; POST begins an attempt, or goes on with the one that is running."""
     opened = open_project(request, slug, "claim")
     row = get_object_or_404(
         ProficiencyTest.objects.select_related("project"), project=opened.project, number=number

@@ -49,7 +49,7 @@ def _money(amount: Decimal | float, currency: str) -> str:
 
 # ── Pictures ──────────────────────────────
 def _timeline(people: Iterable[PersonWork], today: date) -> dict[str, Any]:
-    """Who was at work on which of the last days, the more the darker."""
+    """The people at work on each of the last days, the more the darker."""
     days = [today - timedelta(days=back) for back in reversed(range(RECENT_DAYS))]
     rows = [(one, [one.by_day.get(day) for day in days]) for one in people]
     longest = max((work.active_ms for _one, row in rows for work in row if work), default=0)
@@ -159,7 +159,7 @@ def _people(opened: ProjectPage, found: Board) -> Table:
 
 @require_GET
 def board(request: HttpRequest, slug: str) -> HttpResponse:
-    """Who does what, how fast, when it ends, and what it costs."""
+    """The work of each person, its pace, its expected end, and its cost."""
     opened = open_project(request, slug, "progress.view")
     zone = timezone.get_current_timezone()
     kept = kept_figures.board(actor=opened.user, project=opened.project, zone=zone)

@@ -62,7 +62,7 @@ def options(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _back(opened: ProjectPage, row: Trajectory) -> str:
-    """Where the item is read: one's case of it, else its page."""
+    """The address at which the item is read: one's case of it, else its page."""
     case = Adjudication.objects.filter(
         trajectory=row, adjudicator=opened.user, state=AdjudicationState.OPEN
     ).first()

@@ -192,7 +192,7 @@ def _closed(opened: ProjectPage, n: int) -> str:
 
 
 def _again(asked: Iterable[RelabelRequest]) -> list[tuple[str, list[RelabelRequest]]]:
-    """What is to be looked at again, under why."""
+    """Requests to look again, by reason."""
     runs = groupby(asked, key=lambda row: row.because)
     return [(str(TOLD[LookReason(because)]), list(rows)) for because, rows in runs]
 

@@ -34,7 +34,7 @@ from frontend.rendering.step_names import step_inside, step_title
 from frontend.rendering.transcript import RenderedMessage
 
 UNSAID = {**label_json(-1, None), "after_user_turn": False}
-"""What the script takes for granted of a step."""
+"""The values of a step that the script takes for granted."""
 
 
 @require_GET
@@ -138,7 +138,7 @@ def _state(bench: Workbench, parts: RunParts) -> dict[str, Any]:
 
 
 def _guided_urls(bench: Workbench) -> dict[str, str]:
-    """Where feedback is asked for, in the tutorial."""
+    """The addresses of feedback in the tutorial."""
     if bench.guided is None or bench.guided.kind != RecheckKind.TUTORIAL:
         return {}
     return {"feedback": reverse("api:feedback", args=[bench.assignment.pk])}
@@ -290,7 +290,7 @@ def words(kind: ProjectKind = STEPS) -> dict[str, str]:
 
 
 def _words_of_options() -> dict[str, str]:
-    """What is said otherwise where the steps are alternatives."""
+    """Other words where the steps are alternatives."""
     return {
         "nothing_left": _("Every option has a label."),
         "reasons_label_first": _("Label an option first; then say why."),

@@ -38,7 +38,7 @@ _OPENINGS: Final = {
     AskedKind.ANSWER: ("[", "]"),
     AskedKind.COMMAND: (f"{_FENCE}\n", f"\n{_FENCE}"),
 }
-"""What stands before and after an answer of each kind."""
+"""The text before and after an answer of each kind."""
 
 
 @dataclass(frozen=True, slots=True)

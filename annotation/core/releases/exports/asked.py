@@ -1,5 +1,5 @@
-"""What a released question asks, and what is right: the one reading of a record that exports, prompts and
-scores share."""
+"""A released question and its right answers: the one reading of a record that exports, prompts and scores
+share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMMAND_RECIPE: Final = "next-call"
 
 
 class AskedKind(StrEnum):
-    """What an output has to be: one letter, several letters, a command, or a text."""
+    """The form of an output: one letter, several letters, a command, or a text."""
 
     CHOICE = "choice"
     KEYS = "keys"
@@ -31,7 +31,7 @@ class AskedKind(StrEnum):
 
 
 class NotAsked(StrEnum):
-    """Why a record is not asked."""
+    """Reasons why a record is not asked."""
 
     NO_QUESTION = "no_question"
     NOT_FIT = "not_fit"
@@ -136,7 +136,7 @@ def _length(message: Any) -> int:
 
 
 def planned(message: Mapping[str, Any]) -> dict[str, Any]:
-    """What a response plans and calls, in the words of APTBench."""
+    """The plan and the calls of a response, in the words of APTBench."""
     (read,) = normalise([message])
     calls = [
         {"name": call.name, "args": call.arguments if call.parsed else call.arguments_raw}

@@ -1,1 +1,1 @@
-"""What models say of decisions, and what a release says of them besides labels, as arrays."""
+"""Answers of models to decisions, and the facts of a release about them besides labels, as arrays."""

@@ -1,5 +1,5 @@
-"""What a line of predictions says of a decision: labels of its options, scores, or a choice of one of them in
-each of several orders."""
+"""A line of predictions about a decision: labels of its options, scores, or a choice of one of them in each
+of several orders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_ORDER: Final = translatable("must be a list of two or more different message 
 NO_OPTION: Final = translatable("is not an option of this decision")
 
 Problems = list[tuple[str, str]]
-"""What cannot be an answer: the field, and the reason."""
+"""Reasons why something is no answer: the field, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Answer:
                 yield f"choices[{at}].order", index
 
     def as_json(self) -> dict[str, Any]:
-        """What it says, for whoever reads it beside the decision; nothing of one by labels."""
+        """The answer, for whoever reads it beside the decision; nothing of one by labels."""
         if self.output is not None:
             return {"output": self.output.output}
         if self.scores is not None:

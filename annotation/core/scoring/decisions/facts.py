@@ -1,4 +1,4 @@
-"""What a release says of its decisions besides labels, as arrays: the category of each, and what shows in
+"""Facts of a release about its decisions besides labels, as arrays: the category of each, and what shows in
 each option without reading it, by which a choice would be a shallow one."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def cue_title(name: str) -> str | Translatable:
-    """What a shallow cue is called."""
+    """The name of a shallow cue on pages."""
     if name.startswith(POLICY_MODEL):
         return translatable("Is of policy model {model}", model=name.removeprefix(POLICY_MODEL))
     return translatable("Makes a call") if name == MAKES_CALL else translatable("Is longer")
@@ -99,7 +99,7 @@ class DecisionFacts:
 def record_facts(
     record: Mapping[str, Any], question_of: Callable[[Mapping[str, Any]], Any] | None
 ) -> dict[str, Any] | None:
-    """What is kept of a record of a release for `DecisionFacts.of`; None of one that is no decision."""
+    """The facts of a record of a release for `DecisionFacts.of`; None for one that is no decision."""
     details = record.get("decision")
     if details is None:
         return None
@@ -116,7 +116,7 @@ def record_facts(
 
 
 def _shown(message: Message, steps: Iterable[Mapping[str, Any]]) -> tuple[int, int, tuple[str, ...]]:
-    """How many calls an option makes, its characters, and the policy models that did it (none of one that
+    """The number of calls of an option, its characters, and the policy models that did it (none of one that
     people or judges wrote)."""
     # what is written as a call into the text was not made
     calls = sum(call.origin == "tool_calls" for call in message.tool_calls)

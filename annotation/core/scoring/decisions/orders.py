@@ -1,4 +1,4 @@
-"""What a model says of decisions otherwise than by labels, as arrays: scores of the options of each, or
+"""Answers of a model to decisions otherwise than by labels, as arrays: scores of the options of each, or
 choices among them in several orders.
 
 Scores are kept as their ranks within the decision, for nothing but their order counts.

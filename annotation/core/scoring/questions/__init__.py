@@ -1,1 +1,2 @@
-"""What is said to a question: how it is read, what it is worth, and what a release says of its questions."""
+"""Answers to questions: their reading, the verdicts on them, and the facts of a release about its
+questions."""

@@ -1,5 +1,5 @@
-"""What a release says of its questions besides labels, as arrays: how an output is read, the letters of the
-options, and what figures are cut by."""
+"""Facts of a release about its questions besides labels, as arrays: the reading of an output, the letters of
+the options, and the parts that figures are cut by."""
 
 from __future__ import annotations
 

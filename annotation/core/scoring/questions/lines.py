@@ -1,4 +1,4 @@
-"""What a line of predictions says of a question: `uuid` or `record_id`, and `output` or `pred`."""
+"""A line of predictions about a question: `uuid` or `record_id`, and `output` or `pred`."""
 
 from __future__ import annotations
 

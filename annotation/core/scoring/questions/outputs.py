@@ -1,4 +1,4 @@
-"""What a model's output answers to a question: a letter, several letters, a command or a text.
+"""The answer in a model's output to a question: a letter, several letters, a command or a text.
 
 Each kind has two readings. The published one is that of APTBench (github.com/TencentYoutuResearch/APTBench),
 so that its figures can be compared; it reads less than people do ("The answer is B." is none). The strict one
@@ -65,7 +65,7 @@ READINGS: Final[dict[str, Callable[[str], Reading]]] = {
     "command": command,
     "answer": answer,
 }
-"""How the output is read, by the kind of what is asked for."""
+"""The strict reading of an output, by the kind of answer."""
 
 
 def without_outer_quotes(text: str) -> str:

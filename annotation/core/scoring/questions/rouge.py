@@ -76,7 +76,7 @@ class Target:
 
 
 def _common(found: Iterable[_Gram], wanted: Mapping[_Gram, int]) -> int:
-    """How many are common to both, as multisets."""
+    """The number of grams common to both, as multisets."""
     met: dict[_Gram, int] = {}
     common = 0
     for one in found:

@@ -15,8 +15,8 @@ TEXTS: Final = frozenset({"command", "answer"})
 
 @dataclass(frozen=True)
 class Question:
-    """What an output is held against. `kind` is one of READINGS; `keys` are the letters that are right, or
-    the accepted texts; ROUGE is that of the nearest one."""
+    """A question that an output is held against. `kind` is one of READINGS; `keys` are the letters that are
+    right, or the accepted texts; ROUGE is that of the nearest one."""
 
     kind: str
     keys: tuple[str, ...]
@@ -41,7 +41,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an output is worth. A question is `readable` if the strict reading finds an answer."""
+    """The verdict on an output. A question is `readable` if the strict reading finds an answer."""
 
     empty: bool
     readable: bool

@@ -1,4 +1,4 @@
-"""What the outputs of a model are worth, as arrays: the verdicts on them, without their texts."""
+"""Verdicts on the outputs of a model, as arrays, without their texts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Outputs:
         return made
 
     def column(self, name: str) -> FloatArray:
-        """What is earned of one kind, (R,)."""
+        """The points of one kind, (R,)."""
         found: FloatArray = self.earned[EARNED.index(name)]
         return found
 
@@ -87,6 +87,6 @@ class Outputs:
 
     @classmethod
     def unpacked(cls, packed: bytes, n_records: int) -> Outputs:
-        """What `packed` made of so many records."""
+        """The inverse of `packed`, for so many records."""
         earned = np.frombuffer(packed[n_records:], dtype=_KEPT).reshape(len(EARNED), n_records)
         return cls(np.frombuffer(packed[:n_records], dtype=np.uint8), earned.astype(np.float64))

@@ -102,7 +102,8 @@ class ExportOptions:
 
 
 def load_snippet(name: str, config: str, split: str) -> str:
-    """How `datasets` reads a configuration into `name`. It takes no "." for a folder, whose name it needs."""
+    """Code by which `datasets` reads a configuration into `name`. It takes no "." for a folder, whose name it
+    needs."""
     return (
         "from pathlib import Path\n\n"
         "from datasets import load_dataset\n\n"

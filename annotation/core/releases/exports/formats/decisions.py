@@ -15,7 +15,7 @@ from .pairs import CATEGORY, HISTORY, QUESTION, history_of, lines_snippet
 
 FORMAT: Final = "tristep-decision/1"
 LETTER: Final = "letter"
-"""Where the source of a question's option says its letter."""
+"""The key of its letter in the source of a question's option."""
 
 
 def decision_rows(record: Mapping[str, Any], _options: ExportOptions) -> Iterator[Row]:

@@ -185,7 +185,7 @@ def _snippets(config: str, split: str) -> Iterator[tuple[str, str]]:
 
 
 def lines_snippet(name: str, config: str, split: str) -> str:
-    """How JSON Lines are read into `name` without any library."""
+    """Code that reads JSON Lines into `name` without any library."""
     return (
         "import json\n\n"
         f'with open("data/{config}/{split}.jsonl", encoding="utf-8") as lines:\n'
