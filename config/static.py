@@ -24,7 +24,7 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):
     def post_process(self, paths: dict[str, Any], *args: Any, **options: Any) -> Iterator[Any]:
         """Hash and compress what is served; modules that are part of another's file are left out."""
         served = InMemoryStorage()
-        paths = {name: found for name, found in paths.items() if not name.startswith("frontend/js/")}
+        paths = {name: path for name, path in paths.items() if not name.startswith("frontend/js/")}
         for name, text in (*scripts.joined_files(), *stylesheets.light_files()):
             served.save(name, ContentFile(text.encode()))
             paths[name] = (served, name)

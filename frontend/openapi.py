@@ -96,14 +96,14 @@ def document() -> dict[str, Any]:
 def groups() -> tuple[Group, ...]:
     """All operations, grouped by their first tag in order of path."""
     schema = document()
-    found: dict[str, Group] = {}
+    by_name: dict[str, Group] = {}
     for path, methods in schema.get("paths", {}).items():
         for method in METHODS:
             if method in methods:
                 operation = _operation(schema, path, method, methods[method])
                 name = (methods[method].get("tags") or [""])[0]
-                found.setdefault(name, Group(name)).operations.append(operation)
-    return tuple(found.values())
+                by_name.setdefault(name, Group(name)).operations.append(operation)
+    return tuple(by_name.values())
 
 
 def _operation(schema: Mapping[str, Any], path: str, method: str, spec: Mapping[str, Any]) -> Operation:

@@ -61,18 +61,18 @@ def imports(name: str) -> tuple[str, ...]:
 
 def in_order(name: str) -> tuple[str, ...]:
     """This module behind all that it needs, as a browser runs them. Raises ValueError for a circle."""
-    found: dict[str, None] = {}
+    ordered: dict[str, None] = {}
 
     def visit(module: str, above: tuple[str, ...]) -> None:
         if module in above:
             raise ValueError(f"{' → '.join((*above, module))}: these modules import each other")
-        if module not in found:
+        if module not in ordered:
             for other in imports(module):
                 visit(other, (*above, module))
-            found[module] = None
+            ordered[module] = None
 
     visit(name, ())
-    return tuple(found)
+    return tuple(ordered)
 
 
 def joined(name: str) -> str:
@@ -83,7 +83,7 @@ def joined(name: str) -> str:
     shared = in_order(SITE)
     own = [module for module in in_order(name) if name == SITE or module not in shared]
     exports = {
-        module: tuple(found for _, found in _EXPORT.findall(read(module))) for module in (*shared, *own)
+        module: tuple(exported for _, exported in _EXPORT.findall(read(module))) for module in (*shared, *own)
     }
     blocks = [_block(module, exports) for module in own]
     if name == SITE:

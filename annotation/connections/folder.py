@@ -56,14 +56,14 @@ class Folder:
 
     def listed(self) -> Iterator[FileList]:
         """The files, folder by folder."""
-        found = looked_at = 0
+        matching = looked_at = 0
         under = self._pattern.beginning.rpartition("/")[0]
         for states in self._folder.walk(under, self._pattern.deep):
             looked_at += len(states)
             files = self._files(states)
-            found += len(files.files)
-            if found > MAX_FILES or looked_at > MAX_LISTED:
-                raise too_many(MAX_FILES if found > MAX_FILES else MAX_LISTED)
+            matching += len(files.files)
+            if matching > MAX_FILES or looked_at > MAX_LISTED:
+                raise too_many(MAX_FILES if matching > MAX_FILES else MAX_LISTED)
             yield files
 
     def _files(self, states: Sequence[FileState]) -> FileList:

@@ -76,12 +76,12 @@ class Hub:
     def _sha(self, revision: str) -> str:
         """The commit of a revision; "" where the data set or the revision is not there."""
         try:
-            found = self._server.ask("GET", f"{self._api}/revision/{quote(revision, safe='')}")
+            answer = self._server.ask("GET", f"{self._api}/revision/{quote(revision, safe='')}")
         except OutsideError as error:
             if error.failed.kind is FailureKind.NOT_FOUND:
                 return ""
             raise
-        sha = _object(found).get("sha")
+        sha = _object(answer).get("sha")
         return str(sha) if is_id(sha) else ""
 
     def listed(self) -> Iterator[FileList]:
@@ -92,13 +92,13 @@ class Hub:
                 "The hub has no data set “{name}”, or the key may not see it.", name=self._repository
             )
             raise Invalid(sentence, code="source_gone", fields={"base_url": sentence})
-        found = looked_at = 0
+        matching = looked_at = 0
         for entries in self._tree(self._head):
             looked_at += len(entries)
             files = self._files(entries)
-            found += len(files.files)
-            if found > MAX_FILES or looked_at > MAX_LISTED:
-                raise too_many(MAX_FILES if found > MAX_FILES else MAX_LISTED)
+            matching += len(files.files)
+            if matching > MAX_FILES or looked_at > MAX_LISTED:
+                raise too_many(MAX_FILES if matching > MAX_FILES else MAX_LISTED)
             yield files
 
     def _tree(self, revision: str) -> Iterator[list[dict[str, Any]]]:
@@ -281,8 +281,8 @@ class Hub:
                 sample = base64.b64encode(stream.read(SAMPLE_BYTES)).decode()
             told.append({"path": file.name, "sample": sample, "size": file.size})
         where = f"{self._api}/preupload/{quote(branch, safe='')}"
-        found = _object(self._server.ask("POST", where, body={"files": told}))
-        modes = [_object(entry) for entry in _listed(found.get("files"))]
+        answer = _object(self._server.ask("POST", where, body={"files": told}))
+        modes = [_object(entry) for entry in _listed(answer.get("files"))]
         # an empty file cannot be a large one
         empty = {file.name for file in files if not file.size}
         return {str(one.get("path")) for one in modes if one.get("uploadMode") == "lfs"} - empty

@@ -85,13 +85,13 @@ class Langfuse:
         """Find the project of the key, and whether the server has observations alone (version 4)."""
         source = self._place.source
         try:
-            found = self._server.ask("GET", f"{_API}/projects")
+            answer = self._server.ask("GET", f"{_API}/projects")
         except OutsideError as error:
             if error.failed.kind is not FailureKind.NOT_FOUND:
                 raise
             sentence = translatable("There is no {kind} at this address.", kind="Langfuse")
             raise Invalid(sentence, code="not_there", fields={"base_url": sentence}) from error
-        projects = [as_object(project) for project in as_list(as_object(found).get("data"))]
+        projects = [as_object(project) for project in as_list(as_object(answer).get("data"))]
         if not any(source in (project.get("name"), project.get("id")) for project in projects):
             sentence = translatable("The key is not one of the project “{name}”.", name=source)
             raise Invalid(sentence, code="source_gone", fields={"source": sentence})
@@ -156,10 +156,10 @@ class Langfuse:
         """Pages of observations of traces, the newest first."""
         paging, query = Paging(), dict(query)
         while True:
-            found = as_object(self._asked("/v2/observations", query))
-            rows = [as_object(one) for one in as_list(found.get("data"))]
+            answer = as_object(self._asked("/v2/observations", query))
+            rows = [as_object(one) for one in as_list(answer.get("data"))]
             yield [one for one in rows if is_id(one.get("traceId"))]
-            cursor = as_object(found.get("meta")).get("cursor")
+            cursor = as_object(answer.get("meta")).get("cursor")
             if not isinstance(cursor, str) or not cursor:
                 return
             query["cursor"] = paging.follow(cursor)
@@ -173,8 +173,8 @@ class Langfuse:
         if self._place.filter:
             query["filter"] = self._place.filter
         while True:
-            found = as_object(self._asked("/traces", query))
-            rows = [as_object(one) for one in as_list(found.get("data"))]
+            answer = as_object(self._asked("/traces", query))
+            rows = [as_object(one) for one in as_list(answer.get("data"))]
             ids = [str(one["id"]) for one in rows if is_id(one.get("id"))]
             if not ids:
                 return
@@ -182,13 +182,13 @@ class Langfuse:
             fresh = [one for one in ids if paging.is_new(one)]
             for start in range(0, len(fresh), AT_ONCE):
                 yield fresh[start : start + AT_ONCE]
-            if query["page"] >= _number(as_object(found.get("meta")).get("totalPages")):
+            if query["page"] >= _number(as_object(answer.get("meta")).get("totalPages")):
                 return
             query["page"] += 1
 
     def _trace(self, trace_id: str) -> dict[str, Any] | str:
         try:
-            found = self._server.ask(
+            answer = self._server.ask(
                 "GET",
                 f"{_API}/traces/{quote(trace_id, safe='')}",
                 query={"fields": "core,io,observations"},
@@ -197,7 +197,7 @@ class Langfuse:
         except OutsideError as error:
             return self._why(error)
         self._faults.well()
-        trace = as_object(found)
+        trace = as_object(answer)
         return {name: value for name, value in trace.items() if name not in ("scores", "_deprecation")}
 
     # both
@@ -222,9 +222,9 @@ class Langfuse:
                 raise Invalid(sentence, code="bad_filter", fields={"filter": sentence}) from error
             raise
 
-    def _page(self, found: Sequence[tuple[str, dict[str, Any] | str]], began: float) -> Page:
+    def _page(self, pulled: Sequence[tuple[str, dict[str, Any] | str]], began: float) -> Page:
         traces, left_out = [], []
-        for trace_id, whole in found:
+        for trace_id, whole in pulled:
             reason = whole if isinstance(whole, str) else _not_yet(whole, began)
             if isinstance(whole, str) or reason:
                 left_out.append(LeftOut(trace_id, reason))
@@ -288,9 +288,9 @@ class Langfuse:
         paging, scores = Paging(), []
         query: dict[str, Any] = {"traceId": trace_id, "fields": "details,subject", "limit": 100}
         while True:
-            found = as_object(self._server.ask("GET", f"{_API}/v3/scores", query=query))
-            scores += [as_object(score) for score in as_list(found.get("data"))]
-            cursor = as_object(found.get("meta")).get("cursor")
+            answer = as_object(self._server.ask("GET", f"{_API}/v3/scores", query=query))
+            scores += [as_object(score) for score in as_list(answer.get("data"))]
+            cursor = as_object(answer.get("meta")).get("cursor")
             if not isinstance(cursor, str) or not cursor:
                 return scores
             query["cursor"] = paging.follow(cursor)
@@ -340,10 +340,10 @@ class Langfuse:
         paging = Paging()
         query: dict[str, Any] = {"limit": 100, "page": 1}
         while True:
-            found = as_object(self._server.ask("GET", f"{_API}/score-configs", query=query))
-            configs = [as_object(one) for one in as_list(found.get("data"))]
+            answer = as_object(self._server.ask("GET", f"{_API}/score-configs", query=query))
+            configs = [as_object(one) for one in as_list(answer.get("data"))]
             fit = next((one for one in configs if one.get("name") == name and _takes_labels(one)), None)
-            last = query["page"] >= _number(as_object(found.get("meta")).get("totalPages"))
+            last = query["page"] >= _number(as_object(answer.get("meta")).get("totalPages"))
             if fit is not None or last or not configs:
                 return fit
             paging.follow(str(configs[0].get("id")))

@@ -76,13 +76,13 @@ class LangSmith:
         """Find the project, by its name, else by its id."""
         source = self._place.source
         try:
-            found = self._server.ask("GET", "/api/v1/sessions", query={"name": source, "limit": 1})
+            sessions = self._server.ask("GET", "/api/v1/sessions", query={"name": source, "limit": 1})
         except OutsideError as error:
             if error.failed.kind is not FailureKind.NOT_FOUND:
                 raise
             sentence = translatable("There is no {kind} at this address.", kind="LangSmith")
             raise Invalid(sentence, code="not_there", fields={"base_url": sentence}) from error
-        projects = [as_object(project) for project in as_list(found)]
+        projects = [as_object(project) for project in as_list(sessions)]
         if not projects and _is_uuid(source):
             projects = [self._by_id(source)]
         for project in projects:
@@ -159,9 +159,9 @@ class LangSmith:
         body: dict[str, Any] = {"session": [self._project], "limit": self._limit, "select": list(fields)}
         body |= {"trace": trace_id} if trace_id else self._chosen()
         body |= {"cursor": cursor} if cursor else {}
-        found = as_object(self._server.ask("POST", "/api/v1/runs/query", body=body, max_bytes=ANSWER_BYTES))
-        runs = [_run(as_object(run), fields) for run in as_list(found.get("runs"))]
-        following = as_object(found.get("cursors")).get("next")
+        answer = as_object(self._server.ask("POST", "/api/v1/runs/query", body=body, max_bytes=ANSWER_BYTES))
+        runs = [_run(as_object(run), fields) for run in as_list(answer.get("runs"))]
+        following = as_object(answer.get("cursors")).get("next")
         return runs, following if isinstance(following, str) else ""
 
     def _query_second(
@@ -175,9 +175,9 @@ class LangSmith:
         }
         body |= {"trace_id": trace_id} if trace_id else self._chosen()
         body |= {"cursor": cursor} if cursor else {}
-        found = as_object(self._server.ask("POST", "/api/v2/runs/query", body=body, max_bytes=ANSWER_BYTES))
-        runs = [_run(_as_in_first(as_object(run)), fields) for run in as_list(found.get("items"))]
-        following = found.get("next_cursor")
+        answer = as_object(self._server.ask("POST", "/api/v2/runs/query", body=body, max_bytes=ANSWER_BYTES))
+        runs = [_run(_as_in_first(as_object(run)), fields) for run in as_list(answer.get("items"))]
+        following = answer.get("next_cursor")
         return runs, following if isinstance(following, str) else ""
 
     def _chosen(self) -> dict[str, str]:
@@ -229,12 +229,12 @@ class LangSmith:
             paging = Paging()
             query: dict[str, Any] = {"run": runs[start : start + RUNS_AT_ONCE], "limit": 100, "offset": 0}
             while True:
-                found = as_list(self._server.ask("GET", "/api/v1/feedback", query=query))
-                yield from (as_object(one) for one in found)
-                if len(found) < query["limit"]:
+                feedback = as_list(self._server.ask("GET", "/api/v1/feedback", query=query))
+                yield from (as_object(one) for one in feedback)
+                if len(feedback) < query["limit"]:
                     break
-                paging.follow(str(as_object(found[0]).get("id")))
-                query["offset"] += len(found)
+                paging.follow(str(as_object(feedback[0]).get("id")))
+                query["offset"] += len(feedback)
 
     def _is_own(self, feedback: dict[str, Any], record: str) -> bool:
         metadata = as_object(as_object(feedback.get("feedback_source")).get("metadata"))

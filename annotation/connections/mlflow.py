@@ -67,14 +67,14 @@ class MLflow:
             asked.append(("get", "experiment_id"))
         for operation, key in asked:
             try:
-                found = self._server.ask(
+                answer = self._server.ask(
                     "GET", f"/api/2.0/mlflow/experiments/{operation}", query={key: source}
                 )
             except OutsideError as error:
                 if error.failed.kind is FailureKind.NOT_FOUND:
                     continue
                 raise
-            experiment = _object(_object(found).get("experiment"))
+            experiment = _object(_object(answer).get("experiment"))
             if experiment.get("lifecycle_stage") != "deleted" and is_id(experiment.get("experiment_id")):
                 self._experiment = experiment["experiment_id"]
                 return
@@ -97,12 +97,12 @@ class MLflow:
         if self._place.filter:
             body["filter"] = self._place.filter
         while True:
-            found = _object(self._search(body))
-            infos = [info for info in _listed(found.get("traces")) if is_id(_object(info).get("trace_id"))]
+            answer = _object(self._search(body))
+            infos = [info for info in _listed(answer.get("traces")) if is_id(_object(info).get("trace_id"))]
             infos = [info for info in infos if paging.is_new(info["trace_id"])]
             for start in range(0, len(infos), AT_ONCE):
                 yield self._page(infos[start : start + AT_ONCE])
-            token = found.get("next_page_token") or ""
+            token = answer.get("next_page_token") or ""
             if not isinstance(token, str) or not token:
                 return
             body["page_token"] = paging.follow(token)
@@ -122,20 +122,20 @@ class MLflow:
         whole = self._as_far_as_it_goes(ended)
         traces = []
         for info in ended:
-            found = whole.get(info["trace_id"])
-            if isinstance(found, str):
-                left_out.append(LeftOut(info["trace_id"], found))
-            elif found is None:
+            trace = whole.get(info["trace_id"])
+            if isinstance(trace, str):
+                left_out.append(LeftOut(info["trace_id"], trace))
+            elif trace is None:
                 left_out.append(LeftOut(info["trace_id"], GONE))
             else:
-                traces.append(PulledTrace(info["trace_id"], canonical_json({"trace": found}) + b"\n"))
+                traces.append(PulledTrace(info["trace_id"], canonical_json({"trace": trace}) + b"\n"))
         return Page(traces, left_out)
 
     def _as_far_as_it_goes(self, infos: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any] | str]:
         """As `_with_spans`; when the server fails on some traces they are asked for one by one, and those on
         which it fails again are named."""
         try:
-            found = self._with_spans(infos)
+            traces = self._with_spans(infos)
         except OutsideError as error:
             if len(infos) == 1:
                 return {infos[0]["trace_id"]: self._faults.names(error)}
@@ -143,17 +143,17 @@ class MLflow:
                 raise
             return {key: value for info in infos for key, value in self._as_far_as_it_goes([info]).items()}
         self._faults.well()
-        return found
+        return traces
 
     def _with_spans(self, infos: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any] | str]:
         """Traces with their spans by id, or why one cannot be had; those that are gone are missing."""
         stored = [info for info in infos if self._batches and _in_store(info)]
-        found: dict[str, dict[str, Any] | str] = self._batch(stored) if stored else {}
+        traces: dict[str, dict[str, Any] | str] = self._batch(stored) if stored else {}
         for info in infos:
-            asked = info["trace_id"] in found or (self._batches and _in_store(info))
+            asked = info["trace_id"] in traces or (self._batches and _in_store(info))
             if not asked and (single := self._artifact(info)) is not None:
-                found[info["trace_id"]] = single
-        return found
+                traces[info["trace_id"]] = single
+        return traces
 
     def _batch(self, infos: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any] | str]:
         ids = [info["trace_id"] for info in infos]
@@ -260,10 +260,10 @@ class MLflow:
     def _span_ids(self, info: dict[str, Any]) -> set[str]:
         if not is_id(info.get("trace_id")):
             return set()
-        found = self._with_spans([info]).get(info["trace_id"])
-        if not isinstance(found, dict):
+        trace = self._with_spans([info]).get(info["trace_id"])
+        if not isinstance(trace, dict):
             return set()
-        spans = [span for span in _listed(found.get("spans")) if isinstance(span, dict)]
+        spans = [span for span in _listed(trace.get("spans")) if isinstance(span, dict)]
         return {read_span(span, order).span_id for order, span in enumerate(spans)}
 
     def _own(self, info: dict[str, Any], record: str) -> list[dict[str, Any]]:

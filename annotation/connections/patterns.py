@@ -31,8 +31,8 @@ class Pattern:
     def beginning(self) -> str:
         """The known beginning of every path that fits."""
         whole = "/".join(self._parts)
-        found = _MAGIC.search(whole)
-        return whole[: found.start()] if found else whole
+        wildcard = _MAGIC.search(whole)
+        return whole[: wildcard.start()] if wildcard else whole
 
     @property
     def deep(self) -> int | None:

@@ -91,22 +91,22 @@ class Phoenix:
         if self._place.filter:
             query["start_time"] = self._place.filter
         while True:
-            found = self._spans(query)
-            spans = found.get("data") or ()
+            answer = self._spans(query)
+            spans = answer.get("data") or ()
             for span in spans:
                 trace_id = trace_of(span) if isinstance(span, dict) else ""
                 if is_id(trace_id):
                     span.setdefault("parent_id", None)
                     spool.add(trace_id, canonical_json(span), 0, 0)
             yield len(spans)
-            cursor = found.get("next_cursor")
+            cursor = answer.get("next_cursor")
             if not isinstance(cursor, str) or not cursor:
                 return
             query["cursor"] = paging.follow(cursor)
 
     def _spans(self, query: dict[str, Any]) -> dict[str, Any]:
         try:
-            found = self._server.ask("GET", f"{self._project}/spans", query=query, max_bytes=ANSWER_BYTES)
+            answer = self._server.ask("GET", f"{self._project}/spans", query=query, max_bytes=ANSWER_BYTES)
         except OutsideError as error:
             if error.failed.kind is FailureKind.TOO_LARGE and query["limit"] > 1:
                 query["limit"] = max(query["limit"] // 8, 1)
@@ -115,7 +115,7 @@ class Phoenix:
                 sentence = translatable("The server does not understand the filter.")
                 raise Invalid(sentence, code="bad_filter", fields={"filter": sentence}) from error
             raise
-        return found if isinstance(found, dict) else {}
+        return answer if isinstance(answer, dict) else {}
 
     def push(
         self, trace_id: str, record: str, marks: Sequence[Mark], before: Collection[str], *, dry: bool
@@ -158,16 +158,16 @@ class Phoenix:
             paging = Paging()
             while True:
                 try:
-                    found = self._server.ask("GET", f"{self._project}/{kind}_annotations", query=query)
+                    answer = self._server.ask("GET", f"{self._project}/{kind}_annotations", query=query)
                 except OutsideError as error:
                     if error.failed.kind is FailureKind.NOT_FOUND:
                         break
                     raise
-                found = found if isinstance(found, dict) else {}
-                for one in found.get("data") or ():
+                answer = answer if isinstance(answer, dict) else {}
+                for one in answer.get("data") or ():
                     if isinstance(one, dict) and one.get("identifier") == identifier:
                         held[str(one.get("name")), str(one.get(f"{kind}_id"))] = one
-                cursor = found.get("next_cursor")
+                cursor = answer.get("next_cursor")
                 if not isinstance(cursor, str) or not cursor:
                     break
                 query["cursor"] = paging.follow(cursor)

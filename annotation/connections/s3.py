@@ -79,16 +79,16 @@ class S3:
 
     def listed(self) -> Iterator[FileList]:
         """The objects below the folder, page by page."""
-        paging, query, found, looked_at = Paging(), {"max-keys": str(AT_ONCE)}, 0, 0
+        paging, query, matching, looked_at = Paging(), {"max-keys": str(AT_ONCE)}, 0, 0
         while True:
             page = self._list(query)
             decode = unquote_plus if _text(page, "EncodingType") == "url" else str
             entries = [(decode(_text(one, "Key")), one) for one in page.iter() if _tag(one) == "Contents"]
             looked_at += len(entries)
             files = self._files(entries)
-            found += len(files.files)
-            if found > MAX_FILES or looked_at > MAX_LISTED:
-                raise too_many(MAX_FILES if found > MAX_FILES else MAX_LISTED)
+            matching += len(files.files)
+            if matching > MAX_FILES or looked_at > MAX_LISTED:
+                raise too_many(MAX_FILES if matching > MAX_FILES else MAX_LISTED)
             yield files
             token = _text(page, "NextContinuationToken")
             if _text(page, "IsTruncated") != "true" or not token:
@@ -249,5 +249,5 @@ def _tag(element: ElementTree.Element) -> str:
 
 
 def _text(element: ElementTree.Element, name: str) -> str:
-    found: Any = next((one for one in element if _tag(one) == name), None)
-    return (found.text or "") if found is not None else ""
+    child: Any = next((one for one in element if _tag(one) == name), None)
+    return (child.text or "") if child is not None else ""

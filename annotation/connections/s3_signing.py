@@ -21,8 +21,8 @@ _REGION: Final = re.compile(r"s3[.-](?:dualstack\.)?([a-z]{2}(?:-[a-z]+)+-[0-9]+
 
 def region_of(host: str) -> str:
     """The region in the name of a server of AWS; of others, which take any or this one, us-east-1."""
-    found = _REGION.match(host)
-    return found[1] if found else DEFAULT_REGION
+    matched = _REGION.match(host)
+    return matched[1] if matched else DEFAULT_REGION
 
 
 def _now() -> datetime:

@@ -200,14 +200,14 @@ def read_step_labels(labels: dict[str, Any], problems: list[tuple[str, str]]) ->
     every = _TYPES.issuperset(map(type, values)) and _LABELS.issuperset(values)
     if every and (plain := _by_index(labels)) is not None:
         return plain
-    found: dict[int, int | None] = {}
+    by_index: dict[int, int | None] = {}
     for key, value in labels.items():
         index = read_index(key)
         if index is None:
             problems.append((f"step_labels.{excerpt(key)}", NO_INDEX))
         else:
-            found[index] = read_value(value, f"step_labels.{index}", problems)
-    return found
+            by_index[index] = read_value(value, f"step_labels.{index}", problems)
+    return by_index
 
 
 def _by_index(given: dict[str, Any]) -> dict[int, Any] | None:
@@ -309,8 +309,8 @@ def _explanations(explanations: dict[str, Any]) -> dict[int, str]:
     every = _TEXT.issuperset(map(type, explanations.values()))
     if every and (plain := _by_index(explanations)) is not None:
         return plain
-    found = ((read_index(key), reason) for key, reason in explanations.items() if isinstance(reason, str))
-    return {index: reason for index, reason in found if index is not None}
+    reasons = ((read_index(key), reason) for key, reason in explanations.items() if isinstance(reason, str))
+    return {index: reason for index, reason in reasons if index is not None}
 
 
 def moment(updated_at: str) -> datetime:

@@ -120,5 +120,5 @@ class Correction(models.Model):
     @property
     def action(self) -> dict[str, Any] | None:
         """The right action, as it would stand in a record; None without one."""
-        found: dict[str, Any] | None = json.loads(self.message) if self.message else None
-        return found
+        message: dict[str, Any] | None = json.loads(self.message) if self.message else None
+        return message

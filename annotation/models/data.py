@@ -314,8 +314,8 @@ class TrajectoryContent(models.Model):
         """The request of a question (`decision` of `parsed`), None for what is none: read from the beginning
         of the content alone, whose keys are in order."""
         begin = zlib.decompressobj().decompress(bytes(self.content), BEGINNING)
-        if found := _ASKED.match(begin):
-            asked: dict[str, str] = json.loads(found[1])
+        if matched := _ASKED.match(begin):
+            asked: dict[str, str] = json.loads(matched[1])
             return asked
         return None if _ASKED_NOTHING.match(begin) else self.parsed().get("decision")
 

@@ -129,15 +129,15 @@ class _Composed:
             cursor.execute(
                 self.text, [constant if name is None else adapted[name] for name, constant in self.places]
             )
-            found: Iterable[Any] = cursor.fetchall()
+            fetched: Iterable[Any] = cursor.fetchall()
         if self.converters:
-            found = self.compiler.apply_converters(found, self.converters)
+            fetched = self.compiler.apply_converters(fetched, self.converters)
         if self.iterable is FlatValuesListIterable:
-            return [row[0] for row in found]
+            return [row[0] for row in fetched]
         if self.iterable is ValuesListIterable:
-            return [tuple(row) for row in found]
+            return [tuple(row) for row in fetched]
         asked: Any = SimpleNamespace(
-            db=connection.alias, query=_Answered(self.compiler, found), _known_related_objects={}
+            db=connection.alias, query=_Answered(self.compiler, fetched), _known_related_objects={}
         )
         return list(ModelIterable(asked))
 

@@ -30,8 +30,8 @@ def resolved(host: str, port: int, networks: Sequence[str]) -> list[str]:
     the operator's list as what it is, and may be private. Any other name may lead into the open, and into
     `networks` ("10.0.0.0/8").
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in answers))
     if not named_by_itself(host):
         opened = [ipaddress.ip_network(network, strict=False) for network in networks]
         for text in addresses:

@@ -35,10 +35,10 @@ def passed(user: m.User) -> QuerySet[m.TestAttempt]:
 def closed_subsets(user: m.User, projects: Iterable[int]) -> dict[int, dict[int, int]]:
     """Project pk → the subsets (pk) that are closed to a person, each with the test (pk) that opens it. One
     query."""
-    found: dict[int, dict[int, int]] = {}
+    closed: dict[int, dict[int, int]] = {}
     for project, subset, test in _closed(user=user.pk, projects=[*projects]):
-        found.setdefault(project, {})[subset] = test
-    return found
+        closed.setdefault(project, {})[subset] = test
+    return closed
 
 
 def _closed_to(user: int, projects: Collection[int]) -> QuerySet[m.Subset, tuple[int, int, int]]:

@@ -180,8 +180,8 @@ def _unsettled(project: m.Project, user: m.User) -> QuerySet[m.Assignment, Any]:
     mine = m.Assignment.objects.filter(
         trajectory=OuterRef("pk"), annotator=user, state=AssignmentState.SUBMITTED.value
     )
-    found = begun.order_by().annotate(mine=Subquery(mine.values("pk")[:1])).filter(mine__isnull=False)
-    return found.values("mine")  # type: ignore[return-value]
+    unsettled = begun.order_by().annotate(mine=Subquery(mine.values("pk")[:1])).filter(mine__isnull=False)
+    return unsettled.values("mine")  # type: ignore[return-value]
 
 
 def closed(assignment: m.Assignment) -> bool:

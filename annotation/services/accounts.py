@@ -134,10 +134,10 @@ def plain_user_name(wish: str) -> str:
 def free_user_name(wish: str) -> str:
     """A user name as wished, and with five digits more when it is taken, in whatever case."""
     name = user_name(wish)
-    found = name
-    while User.objects.filter(username__iexact=found).exists():
-        found = f"{name[:NAME_KEPT]}-{secrets.randbelow(100_000):05}"
-    return found
+    candidate = name
+    while User.objects.filter(username__iexact=candidate).exists():
+        candidate = f"{name[:NAME_KEPT]}-{secrets.randbelow(100_000):05}"
+    return candidate
 
 
 @transaction.atomic

@@ -85,11 +85,11 @@ class Assigning(ProjectView):
         rows = fetch_all(self.user, Trajectory.objects.filter(project=project), body["trajectories"])
         name = body.get("adjudicator")
         person = None if name is None else fetch(self.user, User.objects.all(), username=name)
-        found = adjudicate.assign_cases(
+        outcome = adjudicate.assign_cases(
             actor=self.user, project=project, trajectories=rows, adjudicator=person
         )
-        cases = fetch_all(self.user, CASES.all(), [case.pk for case in found.done])
-        answer = {"cases": cases, "refused": refusals(found.refused, of="record_id")}
+        cases = fetch_all(self.user, CASES.all(), [case.pk for case in outcome.done])
+        answer = {"cases": cases, "refused": refusals(outcome.refused, of="record_id")}
         return Response(shapes.AssignedCases(answer).data)
 
 
@@ -225,8 +225,8 @@ class TakeBack(ProjectView):
         require(self.user, "assign", project)
         keys = self.parsed(shapes.CasesTakenBack)["adjudications"]
         cases = fetch_all(self.user, CASES.filter(project=project), keys)
-        found = adjudicate.take_cases_back(actor=self.user, project=project, adjudications=cases)
-        answer = {"released": [row.pk for row in found.done], "refused": refusals(found.refused)}
+        outcome = adjudicate.take_cases_back(actor=self.user, project=project, adjudications=cases)
+        answer = {"released": [row.pk for row in outcome.done], "refused": refusals(outcome.refused)}
         return Response(shapes.ReleasedCases(answer).data)
 
 
@@ -263,8 +263,8 @@ class Options(View):
     def get(self, request: Request, pk: int) -> Response:
         """The options of a decision, to be edited, and of how many people the work ends when it is replaced.
         For admins, and the adjudicator who has its case; not while they are labelling it."""
-        found = item_options(viewer=self.user, trajectory=self.item(pk))
-        return Response(options_shapes.ItemOptions(found).data)
+        options = item_options(viewer=self.user, trajectory=self.item(pk))
+        return Response(options_shapes.ItemOptions(options).data)
 
     @extend_schema(
         summary="Replace the options of an item",

@@ -92,8 +92,8 @@ class TakeBack(ProjectView):
         require(self.user, "assign", project)
         body = self.parsed(shapes.TakeBack)
         claims = fetch_all(self.user, ASSIGNMENTS.filter(project=project), body.pop("assignments"))
-        found = assign.take_back(actor=self.user, project=project, assignments=claims, **body)
-        ended = {"expired": [row.pk for row in found.done], "refused": refusals(found.refused)}
+        outcome = assign.take_back(actor=self.user, project=project, assignments=claims, **body)
+        ended = {"expired": [row.pk for row in outcome.done], "refused": refusals(outcome.refused)}
         return Response(shapes.TakenBack(ended).data)
 
 
@@ -235,8 +235,8 @@ class OwnConsensus(View):
         """The consensus of a trajectory that one has submitted, step by step with one's own labels and the
         outcome last; `why_not` says why it is not shown. Seeing it is noted."""
         row = there(own_assignment(self.user, pk))
-        found = noted_reads.own_consensus(actor=self.user, assignment=row)
-        return Response(shapes.OwnConsensus(found).data)
+        consensus = noted_reads.own_consensus(actor=self.user, assignment=row)
+        return Response(shapes.OwnConsensus(consensus).data)
 
 
 class Feedback(Mine):
@@ -247,12 +247,12 @@ class Feedback(Mine):
     @extend_schema(summary="Read the feedback I was given", responses=shapes.FeedbackGiven)
     def get(self, request: Request, pk: int) -> Response:
         """The feedback on one's own item of the tutorial so far, step by step and the outcome last."""
-        found = tutorial.feedback_given(actor=self.user, assignment=self.assignment(pk))
-        return Response(shapes.FeedbackGiven({"feedback": found}).data)
+        feedback = tutorial.feedback_given(actor=self.user, assignment=self.assignment(pk))
+        return Response(shapes.FeedbackGiven({"feedback": feedback}).data)
 
     @extend_schema(summary="Ask for feedback", request=None, responses=shapes.FeedbackGiven)
     def post(self, request: Request, pk: int) -> Response:
         """Feedback on every label that is stored, and on nothing that has none; what the label was at this
         moment is kept. Refused with 403 `sealed` outside the tutorial."""
-        found = training.give_feedback(actor=self.user, assignment=self.assignment(pk))
-        return Response(shapes.FeedbackGiven({"feedback": found}).data)
+        feedback = training.give_feedback(actor=self.user, assignment=self.assignment(pk))
+        return Response(shapes.FeedbackGiven({"feedback": feedback}).data)

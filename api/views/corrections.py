@@ -158,12 +158,12 @@ class Check(Mine):
 
 def checked(row: Correction, text: str = "", calls: Any = ()) -> dict[str, Any]:
     """The faults of an action, as the API sends them."""
-    found = correct.check_draft(row, text, calls)
-    faults = correct.fields_of(found, len(calls))
+    check = correct.check_draft(row, text, calls)
+    faults = correct.fields_of(check, len(calls))
     answer: dict[str, Any] = shapes.Checked(
         {
             "faults": [{"field": name, "message": sentence} for name, sentence in faults.items()],
-            "unchecked": found.unchecked,
+            "unchecked": check.unchecked,
         }
     ).data
     return answer
@@ -198,8 +198,8 @@ class Proposals(Mine):
     def post(self, request: Request, pk: int) -> Response:
         """The proposals of judges for the step of one's own saved correction. Conflict (`save_first`) before.
         Noted."""
-        found = correct.reveal(actor=self.user, correction=self.correction(pk))
-        return Response(shapes.Revealed({"proposals": found}).data)
+        proposals = correct.reveal(actor=self.user, correction=self.correction(pk))
+        return Response(shapes.Revealed({"proposals": proposals}).data)
 
 
 class JudgeProposals(View):

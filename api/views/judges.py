@@ -251,8 +251,8 @@ class JudgesFirstPreview(_JudgesFirst):
         """A preview of settling; nothing is changed. For admins."""
         project = self.project()
         require(self.user, "judges_first.settle", project)
-        found = preview(viewer=self.user, project=project, judges=self._judges(project))
-        return Response(shapes.Settlement(found).data)
+        settlement = preview(viewer=self.user, project=project, judges=self._judges(project))
+        return Response(shapes.Settlement(settlement).data)
 
 
 class JudgesFirstSendBack(_JudgesFirst):

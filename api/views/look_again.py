@@ -67,16 +67,16 @@ class SinceCheck(OfMember):
         """The submissions of a member since their last good gold: how many they can be asked to look at
         again, and why not the rest. For admins."""
         member = self.member(pk)
-        found = since_check(actor=self.user, membership=member)
+        check = since_check(actor=self.user, membership=member)
         row = {
-            "last_good": found.last_good,
-            "since": found.since,
-            "ready": len(found.preview.ready),
-            "resolved": found.resolved,
-            "disputed": found.disputed,
-            "hidden": found.hidden,
-            "left_out": found.preview.left_out,
-            "refusal": translated(found.refusal),
+            "last_good": check.last_good,
+            "since": check.since,
+            "ready": len(check.preview.ready),
+            "resolved": check.resolved,
+            "disputed": check.disputed,
+            "hidden": check.hidden,
+            "left_out": check.preview.left_out,
+            "refusal": translated(check.refusal),
             "batches": report.batches(actor=self.user, project=member.project, annotator=member.user),
         }
         return Response(shapes.SinceCheck(row).data)

@@ -251,8 +251,8 @@ class Benchmark(Frozen):
         r, undefined below three), the labels and first errors of the release by policy model and subset, and
         the smallest difference that it and a larger one can show (`plan`, null below two models or 20 tasks).
         For adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
-        found = benchmark.benchmark(actor=self.user, release=self.release(version))
-        return Response(benchmark.as_json(found))
+        report = benchmark.benchmark(actor=self.user, release=self.release(version))
+        return Response(benchmark.as_json(report))
 
 
 class Prompts(Frozen):
@@ -296,9 +296,9 @@ class OnePromptSet(Frozen):
     def row(self, version: str, name: str) -> PromptSet:
         """The set of that name."""
         release = self.release(version)
-        found: PromptSet = fetch(self.user, PromptSet.objects.filter(release=release), name=name)
-        found.release = release
-        return found
+        prompts: PromptSet = fetch(self.user, PromptSet.objects.filter(release=release), name=name)
+        prompts.release = release
+        return prompts
 
     @extend_schema(summary="Look at prompts", responses=prompt_shapes.PromptSet)
     def get(self, request: Request, slug: str, version: str, name: str) -> Response:

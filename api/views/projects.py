@@ -157,8 +157,8 @@ class Board(ProjectView):
     def get(self, request: Request, slug: str) -> Response:
         """The work of each person, its pace, its expected end, and its cost. For admins."""
         project, zone = self.project(), zone_of(self.user)
-        found = board.board(actor=self.user, project=project, zone=zone)
-        shown = {name: getattr(found, name) for name in shapes.BOARD}
+        figures = board.board(actor=self.user, project=project, zone=zone)
+        shown = {name: getattr(figures, name) for name in shapes.BOARD}
         return Response(shapes.Board({**shown, "pay": pay_of(project), "time_zone": str(zone)}).data)
 
 

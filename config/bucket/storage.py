@@ -95,9 +95,9 @@ class Bucket(S3Storage):
         """The time at which it was stored."""
         with _in_a_sentence():
             try:
-                found: datetime = super().get_modified_time(name)
+                modified: datetime = super().get_modified_time(name)
             except ClientError as error:
                 if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
                     raise FileNotFoundError(name) from error
                 raise
-            return found
+            return modified

@@ -133,11 +133,11 @@ def _make_room(whose: str) -> None:
 
 
 def _used() -> list[tuple[float, Path]]:
-    found = []
+    visits = []
     for path in folder().iterdir():
         with contextlib.suppress(OSError):
-            found.append((path.stat().st_mtime, path))
-    return found
+            visits.append((path.stat().st_mtime, path))
+    return visits
 
 
 def _full() -> TooMany:

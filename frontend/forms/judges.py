@@ -34,12 +34,12 @@ class ObjectField(forms.JSONField):
     def to_python(self, value: Any) -> Any:
         """The mapping."""
         try:
-            found = super().to_python(value)
+            cleaned = super().to_python(value)
         except (ValueError, RecursionError, forms.ValidationError):
-            found = value
-        if found is not None and (problem := self.setting.problem(found)):
+            cleaned = value
+        if cleaned is not None and (problem := self.setting.problem(cleaned)):
             raise forms.ValidationError(translated(problem))
-        return found
+        return cleaned
 
     def prepare_value(self, value: Any) -> Any:
         """The text of the object."""

@@ -81,8 +81,8 @@ class RunForm(forms.Form):
             "policy_model": [(name, name) for name in models],
             "release": [(version, version) for version in releases],
         }
-        for field, found in choices.items():
-            self.fields[field].choices = [everything, *found]  # type: ignore[attr-defined]
+        for field, options in choices.items():
+            self.fields[field].choices = [everything, *options]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """One judge at a time writes distractors."""

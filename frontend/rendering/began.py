@@ -28,7 +28,7 @@ def begun(version: str, values: Mapping[str, Any]) -> str:
 def read(post: Mapping[str, Any]) -> Begun:
     """The beginning of a form as its reader saw it."""
     try:
-        found = json.loads(post.get(BEGAN, ""))
-        return Begun(str(found["version"]), dict(found["values"]))
+        sent = json.loads(post.get(BEGAN, ""))
+        return Begun(str(sent["version"]), dict(sent["values"]))
     except (ValueError, TypeError, KeyError, RecursionError):
         return Begun()

@@ -52,15 +52,15 @@ def question(text: str) -> TextBlock:
 def facts(value: Any) -> Facts:
     """Something from the record (reference answer, hints …), as much of it as may be drawn."""
     allowance = Allowance(BESIDE_BYTES)
-    found = []
+    shown = []
     for name, held in _named(value):
         if not allowance.spend(PER_VALUE + bytes_of(name)):
             break
         block = allowance.block(value_block(held))
         if block is None:
             break
-        found.append((escape_control_chars(name), block))
-    return Facts(tuple(found), allowance.cut)
+        shown.append((escape_control_chars(name), block))
+    return Facts(tuple(shown), allowance.cut)
 
 
 def _named(value: Any) -> list[tuple[str, Any]]:
@@ -104,7 +104,7 @@ class Tool:
 def tools(offered: Sequence[tool_schema.Tool]) -> list[Tool]:
     """Tools for reading, as many as may be drawn."""
     allowance = Allowance(TOOLS_BYTES)
-    found = []
+    described = []
     for tool in offered:
         shown = Tool(
             name=escape_control_chars(tool.name),
@@ -114,5 +114,5 @@ def tools(offered: Sequence[tool_schema.Tool]) -> list[Tool]:
         )
         if not allowance.spend(shown.size):
             break
-        found.append(shown)
-    return found
+        described.append(shown)
+    return described

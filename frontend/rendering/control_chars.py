@@ -14,8 +14,8 @@ def escape_control_chars(text: str) -> str:
     return _INVISIBLE.sub(_symbol, text) if _INVISIBLE.search(text) else text
 
 
-def _symbol(found: re.Match[str]) -> str:
-    code = ord(found.group())
+def _symbol(matched: re.Match[str]) -> str:
+    code = ord(matched.group())
     if code > 0x7F:
         return f"\\u{code:04x}"
     return "\u2421" if code == 0x7F else chr(0x2400 + code)

@@ -23,15 +23,15 @@ def search(transcript: Transcript, steps: Sequence[Step], query: str) -> list[tu
     if not words:
         return []
     pattern = re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)
-    found, left = [], MOST
+    places, left = [], MOST
     for message in each_message(transcript, steps):
         count = min(left, sum(len(pattern.findall(text)) for text in _texts(message)))
         if count:
-            found.append((message.index, count))
+            places.append((message.index, count))
             left -= count
         if not left:
             break
-    return found
+    return places
 
 
 def _texts(message: RenderedMessage) -> Iterator[str]:

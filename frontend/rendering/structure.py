@@ -171,12 +171,12 @@ class _Builder:
             fields = tuple((name, self.node(one, depth + 1)) for name, one in value)
             width = sum(len(name) + _width(one) for name, one in fields)
             return Fields(fields, width <= 2 * LONG)
-        found = _passages(value)
-        if found is not None:
-            self.count += len(found)
+        passages = _passages(value)
+        if passages is not None:
+            self.count += len(passages)
             if self.count > MAX_NODES:
                 raise _TooMuch
-            return Passages(found)
+            return Passages(passages)
         items = tuple(self.node(one, depth + 1) for one in value)
         if len(items) == 1 and isinstance(items[0], Passages):
             return items[0]  # a search for one question: a list of one list
@@ -191,13 +191,13 @@ def _width(node: Node) -> int:
 
 
 def _passages(value: list[Any]) -> tuple[Passage, ...] | None:
-    found = []
+    passages = []
     for one in value:
         passage = _passage(one) if isinstance(one, _Pairs) else None
         if passage is None:
             return None
-        found.append(passage)
-    return tuple(found)
+        passages.append(passage)
+    return tuple(passages)
 
 
 def _passage(value: _Pairs) -> Passage | None:

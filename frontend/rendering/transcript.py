@@ -278,15 +278,15 @@ class _Layout:
         """Of each call an earlier one that was the same."""
         step = self.step_at.get(message.index)
         alternative = step is not None and self.has_alternatives
-        found = []
+        twins = []
         for call in message.tool_calls:
             written = json.dumps(call.arguments, sort_keys=True) if call.parsed else call.arguments_raw
             key = (kind, call.name, written)
-            found.append(self.seen.get(key))
+            twins.append(self.seen.get(key))
             if key not in self.seen and not alternative:  # what is only proposed has not been done before
                 name = step_inside(step.ordinal + 1, self.of_kind) if step else ""
                 self.seen[key] = Twin(message.index, name, self.parts.address(message.index))
-        return found
+        return twins
 
     def message(self, message: Message, kind: str) -> RenderedMessage:
         """One message, as much of it as may be drawn."""
@@ -368,7 +368,7 @@ def _call(call: ToolCall, position: int, offered: Sequence[tool_schema.Tool], al
     elif call.arguments_raw:
         body = allowance.text(TextBlock(escape_control_chars(call.arguments_raw), code=True, foldable=True))
     checked = call.parsed and call.arguments is not None
-    found = tool_schema.problems(offered, call.name, call.arguments) if checked else ()
+    problems = tool_schema.problems(offered, call.name, call.arguments) if checked else ()
     return Call(
         name=_short(call.name),
         position=position,
@@ -377,6 +377,7 @@ def _call(call: ToolCall, position: int, offered: Sequence[tool_schema.Tool], al
         broken=not call.parsed and bool(call.arguments_raw),
         in_text=call.origin == "text",
         problems=[
-            _short(escape_control_chars(translated(problem.sentence)), MOST_OF_PROBLEM) for problem in found
+            _short(escape_control_chars(translated(problem.sentence)), MOST_OF_PROBLEM)
+            for problem in problems
         ],
     )

@@ -78,10 +78,10 @@ def _looked_up(
     changed_keys, asked_keys = both[: len(changes)], both[len(changes) :]
     order = np.argsort(changed_keys)
     place = np.minimum(np.searchsorted(changed_keys, asked_keys, sorter=order), len(changed_keys) - 1)
-    found: IntArray = np.where(
+    values: IntArray = np.where(
         changed_keys[order][place] == asked_keys, changes.value[order][place] + 1, _UNCHANGED
     )
-    return found
+    return values
 
 
 def _put(labels: label_pair_codec.Bytes, shift: int, value: IntArray) -> None:

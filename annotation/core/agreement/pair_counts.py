@@ -89,12 +89,12 @@ class CountedRows:
         parts: dict[str, list[Sums]] = {name: [] for name in _SUMS}
         for numbers in np.split(order, ends):
             part = cls.of(rows.where(numbers))
-            for name, found in parts.items():
-                found.append(getattr(part, name).T)
+            for name, arrays in parts.items():
+                arrays.append(getattr(part, name).T)
         back = np.argsort(order)
         return cls(
             rows,
-            **{name: np.concatenate(found, axis=1).take(back, axis=1).T for name, found in parts.items()},
+            **{name: np.concatenate(arrays, axis=1).take(back, axis=1).T for name, arrays in parts.items()},
         )
 
     def __len__(self) -> int:
@@ -122,8 +122,8 @@ class CountedRows:
         paired = sums.T[TABLE].any(axis=0)
         numbers = np.flatnonzero(paired if chosen is None else paired & chosen)
         rows = self.rows
-        found = Counts(rows.subset, rows.task, rows.first, rows.second, rows.trajectory, sums)
-        return (found if len(numbers) == len(rows) else found.where(numbers)), numbers
+        counted = Counts(rows.subset, rows.task, rows.first, rows.second, rows.trajectory, sums)
+        return (counted if len(numbers) == len(rows) else counted.where(numbers)), numbers
 
 
 def _aligned(counts: Counts, rows: PairedRows, row_of_pair: IntArray) -> Sums:

@@ -117,11 +117,11 @@ def intervals(sample: PairSums, figures: Mapping[str, Figure]) -> dict[str, Inte
     alike: dict[tuple[int, bool], dict[str, Figure]] = defaultdict(dict)
     for name, figure in figures.items():
         alike[figure.reads.start, figure.pooled][name] = figure
-    found = {}
+    by_name = {}
     for some in alike.values():
         for name, (value, without) in _without_each(sample, some).items():
-            (found[name],) = Estimates.of(figures[name], value, without, sample.stratum).intervals()
-    return found
+            (by_name[name],) = Estimates.of(figures[name], value, without, sample.stratum).intervals()
+    return by_name
 
 
 def _without_each(sample: PairSums, figures: Mapping[str, Figure]) -> dict[str, tuple[float, FloatArray]]:
@@ -143,12 +143,12 @@ def _without_each(sample: PairSums, figures: Mapping[str, Figure]) -> dict[str, 
     for rows, left in sample.left(first, totals):
         for name, figure in figures.items():
             change[name][:, rows] = _weighted(figure, left) - whole[name].take(sample.pair[rows], axis=1)
-    found = {}
+    by_name = {}
     for name, changed in change.items():
         value, weight = whole[name].sum(axis=1)
         above, below = (np.bincount(sample.task, one, minlength=sample.n_tasks) for one in changed)
-        found[name] = float(divide(value, weight)), divide(value + above, weight + below)
-    return found
+        by_name[name] = float(divide(value, weight)), divide(value + above, weight + below)
+    return by_name
 
 
 def _weighted(figure: Figure, sums: FloatArray) -> FloatArray:

@@ -95,11 +95,11 @@ def summarise(
             first=int(people[pair, 0]),
             second=int(people[pair, 1]),
             n=int(tables(sums).sum()),
-            figures=found,
+            figures=pair_figures,
             confusion=tables(sums).astype(np.int64),
             first_errors=_first_errors(sums) if in_order else None,
         )
-        for pair, (sums, found) in enumerate(zip(only, _of_pairs(figures, only), strict=True))
+        for pair, (sums, pair_figures) in enumerate(zip(only, _of_pairs(figures, only), strict=True))
     )
     confusion = tables(total).astype(np.int64)
     return Summary(
@@ -132,23 +132,23 @@ def _first_errors(sums: FloatArray) -> FirstErrors:
 
 def _of_pairs(figures: dict[str, Figure], only: FloatArray) -> list[Figures]:
     """The figures of every pair by itself, without intervals, from sums by pair: worked out together."""
-    found: list[Figures] = [{} for _ in only]
+    of_pairs: list[Figures] = [{} for _ in only]
     for name, figure in figures.items():
         values, sizes = headline(figure, only[:, None, :]), figure.n(only)
-        for one, value, n in zip(found, values.tolist(), sizes.tolist(), strict=True):
+        for one, value, n in zip(of_pairs, values.tolist(), sizes.tolist(), strict=True):
             one[name] = _measure(figure, value, n)
-    return found
+    return of_pairs
 
 
 def _together(figures: dict[str, Figure], totals: FloatArray, sample: PairSums | None) -> Figures:
     """Headlines of sums by pair, (pairs, columns), with intervals where there is a sample."""
     bounds = {} if sample is None else intervals(sample, figures)
-    found = {}
+    combined = {}
     for name, figure in figures.items():
         n = (figure.n(totals.sum(axis=0)) if figure.pooled else figure.n(totals)).sum()
         said = figure if figure.pooled or len(totals) == 1 else replace(figure, reason=NO_PAIR_DEFINED)
-        found[name] = _measure(said, float(headline(figure, totals)), n, bounds.get(name))
-    return found
+        combined[name] = _measure(said, float(headline(figure, totals)), n, bounds.get(name))
+    return combined
 
 
 def _measure(figure: Figure, value: float, n: float, interval: Interval | None = None) -> Measure:

@@ -217,8 +217,8 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> di
     told = JudgedSteps(np.zeros_like(labels), groups, trajectory, labels, _values(steps.probabilities))
 
     def figures_of(judged: JudgedSteps, *, intervals: bool) -> dict[str, Any]:
-        found = judge_scores(judged, intervals=intervals).figures
-        kept = {name: found[name] for name in KEPT_FIGURES}
+        scores = judge_scores(judged, intervals=intervals).figures
+        kept = {name: scores[name] for name in KEPT_FIGURES}
         return {
             **{name: measure.value for name, measure in kept.items()},
             "intervals": {name: measure.ends for name, measure in kept.items()},

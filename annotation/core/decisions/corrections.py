@@ -119,33 +119,33 @@ class ActionCheck:
 
 def check_action(tools: Sequence[Tool], text: str, calls: Sequence[TypedCall]) -> ActionCheck:
     """Hold what was typed against the limits and the schemas of its tools."""
-    found = ActionCheck()
+    check = ActionCheck()
     sentence = translatable("Keep it under {limit} characters.", limit=f"{MAX_CHARACTERS:,}")
     if len(text) > MAX_CHARACTERS:
-        found.fields["text"] = sentence
+        check.fields["text"] = sentence
     elif not text.strip() and not calls:
-        found.fields["text"] = translatable("Write a text, a call, or both.")
+        check.fields["text"] = translatable("Write a text, a call, or both.")
     if len(calls) > MAX_CALLS:
-        found.fields["calls"] = translatable("At most {n} calls.", n=MAX_CALLS)
-        return found
+        check.fields["calls"] = translatable("At most {n} calls.", n=MAX_CALLS)
+        return check
     for at, call in enumerate(calls):
         name, arguments = f"calls[{at}].name", f"calls[{at}].arguments"
         if not call.name.strip():
-            found.fields[name] = translatable("Name the tool.")
+            check.fields[name] = translatable("Name the tool.")
         elif len(call.name) > MAX_NAME:
-            found.fields[name] = translatable("Keep it under {limit} characters.", limit=f"{MAX_NAME:,}")
+            check.fields[name] = translatable("Keep it under {limit} characters.", limit=f"{MAX_NAME:,}")
         if len(call.arguments) > MAX_CHARACTERS:
-            found.fields[arguments] = sentence
+            check.fields[arguments] = sentence
         elif problem := _of_arguments(call.arguments):
-            found.fields[arguments] = problem
-    if not calls and "text" not in found.fields:
-        _check_schemas(tools, enumerate(normalise([action(text, [])])[0].tool_calls), found)
+            check.fields[arguments] = problem
+    if not calls and "text" not in check.fields:
+        _check_schemas(tools, enumerate(normalise([action(text, [])])[0].tool_calls), check)
     fit = [
-        at for at in range(len(calls)) if not any(name.startswith(f"calls[{at}]") for name in found.fields)
+        at for at in range(len(calls)) if not any(name.startswith(f"calls[{at}]") for name in check.fields)
     ]
     made = normalise([action("", [calls[at] for at in fit])])[0].tool_calls
-    _check_schemas(tools, zip(fit, made, strict=True), found)
-    return found
+    _check_schemas(tools, zip(fit, made, strict=True), check)
+    return check
 
 
 def _of_arguments(typed_: str) -> str:
@@ -161,14 +161,14 @@ def _of_arguments(typed_: str) -> str:
     return "" if isinstance(value, dict) else translatable("The arguments must be a JSON object.")
 
 
-def _check_schemas(tools: Sequence[Tool], calls: Iterable[tuple[int, ToolCall]], found: ActionCheck) -> None:
+def _check_schemas(tools: Sequence[Tool], calls: Iterable[tuple[int, ToolCall]], faults: ActionCheck) -> None:
     for at, call in calls:
         if not call.parsed:
             # it stands in the text
-            found.fields["text"] = translatable("A call in the text cannot be read.")
+            faults.fields["text"] = translatable("A call in the text cannot be read.")
             continue
         checked = check(tools, call.name, call.arguments)
         if checked is None:
-            found.unchecked.append(call.name)
+            faults.unchecked.append(call.name)
         elif checked:
-            found.schema[at] = checked
+            faults.schema[at] = checked

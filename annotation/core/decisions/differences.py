@@ -18,14 +18,14 @@ def call_differences(messages: Sequence[Message], options: Sequence[int]) -> Map
     arguments once."""
     if len(options) != 2:
         return {}
-    found: dict[int, list[Differences]] = {index: [] for index in options}
+    by_index: dict[int, list[Differences]] = {index: [] for index in options}
     one, other = (messages[index].tool_calls for index in options)
     for pair in zip_longest(one, other):
         differences = _differences(*pair)
         for index, call in zip(options, pair, strict=True):
             if call is not None:
-                found[index].append(differences)
-    return found
+                by_index[index].append(differences)
+    return by_index
 
 
 def differing_part(one: str, other: str) -> tuple[int, int]:

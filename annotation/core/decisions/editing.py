@@ -120,20 +120,20 @@ def check_options(asked: Asked, options: Sequence[Option]) -> dict[str, str]:
                 "There must be at least {fewest} and at most {n}.", fewest=asked.fewest_options, n=MAX_OPTIONS
             )
         }
-    found: dict[str, str] = {}
+    errors: dict[str, str] = {}
     met: dict[bytes, int] = {}
     for number, option in enumerate(options, 1):
         text = message_text(option.message)
         first = met.setdefault(option_digest(_stripped(option.message)), number)
         if not text.strip() and not option.message.get("tool_calls"):
-            found[f"options[{number - 1}]"] = translatable("The text is empty.")
+            errors[f"options[{number - 1}]"] = translatable("The text is empty.")
         elif len(text) > MAX_CHARACTERS:
-            found[f"options[{number - 1}]"] = translatable(
+            errors[f"options[{number - 1}]"] = translatable(
                 "The text is longer than {n} characters.", n=f"{MAX_CHARACTERS:,}"
             )
         elif first != number:
-            found[f"options[{number - 1}]"] = translatable("This is the same as number {n}.", n=first)
-    return found
+            errors[f"options[{number - 1}]"] = translatable("This is the same as number {n}.", n=first)
+    return errors
 
 
 def _stripped(message: Mapping[str, Any]) -> dict[str, Any]:

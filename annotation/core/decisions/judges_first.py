@@ -55,8 +55,8 @@ def settle(key: Labels, said: Sequence[Labels]) -> JudgesFirst:
     if None in key.values() or len(said) < LEAST_JUDGES:
         return JudgesFirst.PEOPLE
     signs = frozenset().union(*(_signs(key, labels) for labels in said))
-    found = {frozenset({1}): JudgesFirst.JUDGED, frozenset({-1}): JudgesFirst.DROPPED}
-    return found.get(signs, JudgesFirst.PEOPLE)
+    verdicts = {frozenset({1}): JudgesFirst.JUDGED, frozenset({-1}): JudgesFirst.DROPPED}
+    return verdicts.get(signs, JudgesFirst.PEOPLE)
 
 
 def in_order(key: Labels, labels: Labels) -> bool:

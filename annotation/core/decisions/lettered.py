@@ -15,15 +15,15 @@ def split_lettered(text: str) -> dict[str, str]:
     Each letter is expected in its turn, at the start or after a line break or a blank: a "(B)" that comes
     out of turn belongs to the option in which it stands. Empty where there is no "(A)".
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     start = 0
     for letter in ascii_uppercase:
         mark = re.compile(rf"(?:^|(?<=\s))\({letter}\)").search(text, start)
         if mark is None:
             break
-        if found:
-            last = next(reversed(found))
-            found[last] = text[start : mark.start()]
-        found[letter] = text[mark.end() :]
+        if texts:
+            last = next(reversed(texts))
+            texts[last] = text[start : mark.start()]
+        texts[letter] = text[mark.end() :]
         start = mark.end()
-    return found
+    return texts

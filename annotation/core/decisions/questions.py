@@ -198,15 +198,15 @@ class QuestionDerivation:
         different = np.unique(np.column_stack([history, action]), axis=0)[:, 0]
         several, counted = np.unique(different, return_counts=True)
         shared = np.isin(history, several[counted > 1])
-        found: dict[int, _Actions] = defaultdict(_Actions)
+        actions: dict[int, _Actions] = defaultdict(_Actions)
         for row in np.flatnonzero(shared & ((label == 0) | (label == 1))).tolist():
             place = (columns.run[row], columns.step[row])
-            found[int(history[row])].fine.setdefault(int(action[row]), place)
+            actions[int(history[row])].fine.setdefault(int(action[row]), place)
         for row in np.flatnonzero(shared & (label == -1)).tolist():
-            known, what = found[int(history[row])], int(action[row])
+            known, what = actions[int(history[row])], int(action[row])
             if known.fine and what not in known.fine:
                 known.wrong.setdefault(what, (columns.run[row], columns.step[row]))
-        return found
+        return actions
 
     def _done_at(self, actions: Iterable[_Actions]) -> tuple[dict[_Place, bytes], dict[_Place, str]]:
         """By place the wrong actions, as `_packed`, and the digests (`act_digest`) of others."""

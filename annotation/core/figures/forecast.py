@@ -100,7 +100,7 @@ class Absence:
     ends: float
 
 
-def with_days_away(found: Forecast, shares: Mapping[int, float], away: Collection[Absence]) -> Forecast:
+def with_days_away(forecast: Forecast, shares: Mapping[int, float], away: Collection[Absence]) -> Forecast:
     """A forecast in days, when people with these shares of the pace are away in the meantime: a day then
     counts for the share of those who are there."""
     edges = sorted({0.0, *(max(one, 0.0) for each in away for one in (each.begins, each.ends))})
@@ -119,7 +119,7 @@ def with_days_away(found: Forecast, shares: Mapping[int, float], away: Collectio
             days -= there * (ends - begins)
         return edges[-1] + days
 
-    return replace(found, value=at(found.value), low=at(found.low), high=at(found.high))
+    return replace(forecast, value=at(forecast.value), low=at(forecast.low), high=at(forecast.high))
 
 
 def sum_to_come(n: int, mean: float, variance: float, more: int) -> Forecast:

@@ -105,8 +105,8 @@ class Estimates:
 
     def measures(self, n: FloatArray) -> list[Measure]:
         """Each with its n, (M,), and its interval."""
-        found = zip(self.value.tolist(), np.atleast_1d(n).tolist(), self.intervals(), strict=True)
-        return [self.figure.measure(value, size, interval) for value, size, interval in found]
+        columns = zip(self.value.tolist(), np.atleast_1d(n).tolist(), self.intervals(), strict=True)
+        return [self.figure.measure(value, size, interval) for value, size, interval in columns]
 
 
 def estimates(figures: Mapping[str, Figure], sums: FloatArray, stratum: IntArray) -> dict[str, Estimates]:

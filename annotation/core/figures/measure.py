@@ -59,8 +59,10 @@ class Measure:
     @property
     def ends(self) -> list[float] | None:
         """The interval as [low, high]; None without one."""
-        found = self.interval
-        return None if found is None or found.low is None or found.high is None else [found.low, found.high]
+        interval = self.interval
+        if interval is None or interval.low is None or interval.high is None:
+            return None
+        return [interval.low, interval.high]
 
     @classmethod
     def of_json(cls, stated: Mapping[str, Any]) -> "Measure":

@@ -102,11 +102,11 @@ def estimates(tables: LabelPairTables) -> tuple[ArmMeasure, ArmMeasure]:
     def one(figure: Figure) -> ArmMeasure:
         value = headline(figure, total)
         without = None if left is None else headline(figure, left)
-        found = Estimates.of(figure, value, without, stratum)
-        (measure,) = found.measures(figure.n(total).sum())
+        estimated = Estimates.of(figure, value, without, stratum)
+        (measure,) = estimated.measures(figure.n(total).sum())
         if measure.value is None:
             measure = replace(measure, interval=None)
-        return ArmMeasure(measure, found.influence[0], stratum, bool(found.usable[0]), figure.percent)
+        return ArmMeasure(measure, estimated.influence[0], stratum, bool(estimated.usable[0]), figure.percent)
 
     return one(FIGURES["percent_agreement"]), one(FIGURES["kappa"])
 

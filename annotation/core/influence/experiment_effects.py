@@ -84,10 +84,10 @@ def effects_of(labels: ArmLabels, arms: Sequence[Arm]) -> list[Effect]:
     labels = labels.where(np.flatnonzero(labels.arm != NO_ARM))
     tasks, task = np.unique(labels.task, return_inverse=True)
     others = [arm for arm in (Arm.ALWAYS, Arm.AFTER_LABEL) if arm in arms]
-    found = _with_judges(labels, task, len(tasks), others, MAJORITY, None)
+    effects = _with_judges(labels, task, len(tasks), others, MAJORITY, None)
     for judge in range(len(labels.said)):
-        found += _with_judges(labels, task, len(tasks), others, JUDGE, judge)
-    return found + _with_each_other(labels, task, len(tasks))
+        effects += _with_judges(labels, task, len(tasks), others, JUDGE, judge)
+    return effects + _with_each_other(labels, task, len(tasks))
 
 
 def level_of_others(effects: Sequence[Effect], level: float, rng: np.random.Generator) -> float:
@@ -114,10 +114,10 @@ def _with_judges(
 
 
 def _fit(sums: TaskSums, place: int, telling: int) -> ContrastFit | None:
-    found = fit(sums, np.eye(sums.squares.shape[1])[place])
-    if found is None or telling >= MIN_TASKS:
-        return found
-    return replace(found, se=None)
+    fitted = fit(sums, np.eye(sums.squares.shape[1])[place])
+    if fitted is None or telling >= MIN_TASKS:
+        return fitted
+    return replace(fitted, se=None)
 
 
 def pairs_of(labels: ArmLabels) -> tuple[IntArray, IntArray]:
@@ -176,7 +176,7 @@ def _with_each_other(labels: ArmLabels, task: IntArray, n_tasks: int) -> list[Ef
     agrees = (labels.value[one[rows]] == labels.value[other[rows]]).astype(np.float64)
     sums = sums_of(of_task[rows], None, design, agrees, n_tasks)
     return [
-        Effect(PEOPLE, None, pair, base, int((arms == number_of(pair)).sum()), tasks[pair], found)
+        Effect(PEOPLE, None, pair, base, int((arms == number_of(pair)).sum()), tasks[pair], fitted)
         for place, pair in enumerate(others)
-        for found in [fit(sums, np.eye(design.shape[1])[place])]
+        for fitted in [fit(sums, np.eye(design.shape[1])[place])]
     ]

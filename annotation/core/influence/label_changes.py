@@ -95,8 +95,8 @@ def changes(rows: npt.ArrayLike) -> ChangeShares:
     )
     subset = of_subset[first]
     apart = sums[:, APART] > 0  # a task without a unit says nothing about the share
-    found = _measures(WAYS, sums, subset) | _measures(FOLLOWED, sums[apart], subset[apart])
-    return ChangeShares(labels=len(blind), **found)
+    measures = _measures(WAYS, sums, subset) | _measures(FOLLOWED, sums[apart], subset[apart])
+    return ChangeShares(labels=len(blind), **measures)
 
 
 def _measures(figures: dict[str, Figure], sums: FloatArray, subset: IntArray) -> dict[str, Measure]:

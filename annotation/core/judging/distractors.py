@@ -101,29 +101,29 @@ def parse_distractors(answer_text: str, _steps: Sequence[int] = (), *, cut_off: 
             "The answer has {size} characters; one of more than {limit} is not read.", size=size, limit=limit
         )
         return _answer(unusable=Unusable(UnusableKind.TOO_LARGE, sentence))
-    found = last_object(answer_text, (_ACTIONS,), cut_off=cut_off)
-    if found.value is None and not found.cut:
-        found = last_object(_as_object(answer_text), (_ACTIONS,), cut_off=cut_off)
-    listed = None if found.value is None else found.value.get(_ACTIONS)
+    parsed = last_object(answer_text, (_ACTIONS,), cut_off=cut_off)
+    if parsed.value is None and not parsed.cut:
+        parsed = last_object(_as_object(answer_text), (_ACTIONS,), cut_off=cut_off)
+    listed = None if parsed.value is None else parsed.value.get(_ACTIONS)
     listed = listed if isinstance(listed, list) else []
-    if found.cut:
+    if parsed.cut:
         listed = listed[:-1]
     if not listed:
-        if found.cut or cut_off:
+        if parsed.cut or cut_off:
             sentence = translatable("The answer is cut off before its first action ends.")
             return _answer(unusable=Unusable(UnusableKind.TRUNCATED, sentence))
         sentence = translatable("The answer contains no list of actions.")
-        kind = UnusableKind.NO_LABELS if found.any_json else UnusableKind.NOT_JSON
+        kind = UnusableKind.NO_LABELS if parsed.any_json else UnusableKind.NOT_JSON
         return _answer(unusable=Unusable(kind, sentence))
     problems = []
-    if found.lenient:
+    if parsed.lenient:
         problems.append(Problem(ProblemKind.NOTED, "answer", "read although it is not quite JSON"))
-    if found.cut:
+    if parsed.cut:
         problems.append(
             Problem(ProblemKind.NOTED, "answer", "cut off; the actions that were finished are read")
         )
     return _answer(
-        proposals=tuple(map(_proposal, listed[:MOST_READ])), problems=tuple(problems), cut=found.cut
+        proposals=tuple(map(_proposal, listed[:MOST_READ])), problems=tuple(problems), cut=parsed.cut
     )
 
 

@@ -111,15 +111,15 @@ def _reasons(diff: ReleaseDiff) -> list[str]:
         (f"{was or 'no step'} → {now or 'no step'}", f"{count:,}")
         for (was, now), count in _commonest(diff.kinds)
     ]
-    found = [
+    lines = [
         "### Changed labels by how they were reached",
         "",
         *_table(("before → after", "labels"), reached),
     ]
     if any(diff.reasons):
         rows = [(_reason(code), f"{count:,}") for code, count in _commonest(diff.reasons)]
-        found += ["", "### Changed labels by reason", "", *_table(("Reason now", "labels"), rows)]
-    return found
+        lines += ["", "### Changed labels by reason", "", *_table(("Reason now", "labels"), rows)]
+    return lines
 
 
 def _commonest(counts: Counter[T]) -> list[tuple[T, int]]:

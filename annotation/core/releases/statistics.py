@@ -112,7 +112,7 @@ def release_statistics(released: ReleasedLabels, details: ReleasedDetails) -> Re
     """Count it all once; linear in the steps."""
     lengths = released.lengths()
     first = _first_errors(released)
-    found = first[first >= 0] + 1
+    places = first[first >= 0] + 1
     parts = _parts(released, first >= 0)
     return ReleaseStatistics(
         records=released.n_records,
@@ -123,7 +123,7 @@ def release_statistics(released: ReleasedLabels, details: ReleasedDetails) -> Re
         by_outcome=_by_outcome(released),
         root_reasons=_root_reasons(released, details),
         lengths=_binned(lengths, LENGTHS),
-        first_errors=_binned(found, PLACES),
+        first_errors=_binned(places, PLACES),
         without_error=int((first < 0).sum()),
         mean_length=float(lengths.mean()) if len(lengths) else None,
         median_length=float(np.median(lengths)) if len(lengths) else None,
@@ -132,11 +132,11 @@ def release_statistics(released: ReleasedLabels, details: ReleasedDetails) -> Re
 
 def _first_errors(released: ReleasedLabels) -> IntArray:
     """The place of each record's first −1, from 0; −1: it has none."""
-    found = np.full(released.n_records, -1, dtype=np.int64)
+    positions = np.full(released.n_records, -1, dtype=np.int64)
     wrong = np.flatnonzero(released.value == -1)
     records, at = np.unique(released.record[wrong], return_index=True)
-    found[records] = released.positions()[wrong[at]]
-    return found
+    positions[records] = released.positions()[wrong[at]]
+    return positions
 
 
 def _parts(released: ReleasedLabels, wrong: np.ndarray) -> tuple[ModelStatistics, ...]:
@@ -163,31 +163,31 @@ def model_successes(released: ReleasedLabels) -> tuple[ModelSuccess, ...]:
 
 
 def _successes(parts: Sequence[ModelStatistics]) -> tuple[ModelSuccess, ...]:
-    found: dict[str, ModelSuccess] = {}
+    successes: dict[str, ModelSuccess] = {}
     for part in parts:
-        known = found.get(part.policy_model, ModelSuccess(part.policy_model, 0, Counter(), Counter()))
-        found[part.policy_model] = ModelSuccess(
+        known = successes.get(part.policy_model, ModelSuccess(part.policy_model, 0, Counter(), Counter()))
+        successes[part.policy_model] = ModelSuccess(
             part.policy_model,
             known.records + part.records,
             known.outcomes + part.outcomes,
             known.steps + part.steps,
         )
-    return tuple(found[name] for name in sorted(found))
+    return tuple(successes[name] for name in sorted(successes))
 
 
 def _by_outcome(released: ReleasedLabels) -> tuple[OutcomeStatistics, ...]:
     several = len(released.subsets) > 1
     places = [("", np.ones(released.n_records, dtype=bool))]
     places += [(name, released.subset == at) for at, name in enumerate(released.subsets) if several]
-    found = []
+    statistics = []
     for name, inside in places:
         for outcome in reversed(VALUES):
             chosen = inside & (released.outcome == outcome)
             if records := int(chosen.sum()):
                 values = released.value[chosen[released.record]]
                 steps = _by_value(np.zeros_like(values), values, 1)[0]
-                found.append(OutcomeStatistics(name, outcome, records, steps))
-    return tuple(found)
+                statistics.append(OutcomeStatistics(name, outcome, records, steps))
+    return tuple(statistics)
 
 
 def _root_reasons(released: ReleasedLabels, details: ReleasedDetails) -> tuple[RootReasons, ...]:

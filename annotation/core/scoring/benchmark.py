@@ -68,7 +68,7 @@ def composition(released: ReleasedLabels) -> list[Composition]:
     first = first_positions(released.value, released.record, position, released.n_records)
     third = np.where(first == NONE, -1, np.minimum(3 * first // np.maximum(length, 1), 2))
     models = np.array(released.policy_model, dtype=object)
-    found = []
+    compositions = []
     for place, subset in enumerate(released.subsets):
         inside = released.subset == place
         for model in sorted(set(models[inside].tolist())):
@@ -77,7 +77,7 @@ def composition(released: ReleasedLabels) -> list[Composition]:
             places = first[chosen & (first != NONE)] + 1
             counts = np.bincount(values + 1, minlength=3).tolist()
             thirds = np.bincount(third[chosen & (third >= 0)], minlength=3).tolist()
-            found.append(
+            compositions.append(
                 Composition(
                     subset,
                     model,
@@ -88,4 +88,4 @@ def composition(released: ReleasedLabels) -> list[Composition]:
                     float(np.median(places)) if len(places) else None,
                 )
             )
-    return found
+    return compositions

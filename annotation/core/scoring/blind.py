@@ -126,7 +126,7 @@ def _fixed(said: Predictions, readers: Readers) -> bytes:
 
 
 def human_scores(
-    released: ReleasedLabels, found: BlindLabellings, chosen: BoolArray, *, decisions: bool = True
+    released: ReleasedLabels, blind: BlindLabellings, chosen: BoolArray, *, decisions: bool = True
 ) -> tuple[Scores, int] | None:
     """The figures over the `chosen` records (R,), and of how many labellings they are made; None without one.
     `decisions`: what an adjudicator decided stands in the place of the other's label.
@@ -138,10 +138,10 @@ def human_scores(
     if has_questions(released):
         chosen = chosen & question_facts(released).choices
     sums = np.zeros_like(sums_of(released, Predictions.none(released)))
-    counted = np.zeros((len(found.turns), released.n_records), dtype=bool)
-    references = [_reference(released, one, found.decided, decisions) for one in found.turns]
-    for own, other in permutations(range(len(found.turns)), 2):
-        said, (reference, complete) = found.turns[own], references[other]
+    counted = np.zeros((len(blind.turns), released.n_records), dtype=bool)
+    references = [_reference(released, one, blind.decided, decisions) for one in blind.turns]
+    for own, other in permutations(range(len(blind.turns)), 2):
+        said, (reference, complete) = blind.turns[own], references[other]
         present = chosen & said.there & complete
         counted[own] |= present
         if present.any():
@@ -151,7 +151,7 @@ def human_scores(
     if not every.any():
         return None
     pooled = sums[np.unique(released.task[every])][None]
-    scores = of_sums(released.only(every), [found.turns[0].only(released, every)], pooled)[0]
+    scores = of_sums(released.only(every), [blind.turns[0].only(released, every)], pooled)[0]
     return scores, int(counted.sum())
 
 

@@ -78,24 +78,24 @@ def offsets(released: ReleasedLabels, said: Predictions) -> FirstErrors:
 def by_length(released: ReleasedLabels, said: Predictions) -> list[LengthScores]:
     """The scores over trajectories of about as many steps; lengths that do not occur are left out."""
     length = released.lengths()
-    found = []
+    bins = []
     for low, high in LENGTHS:
         chosen = _within(length, low, high)
         if chosen.any():
             part = released.only(chosen)
-            found.append(LengthScores(low, high, scores(part, [said.only(released, chosen)])[0]))
-    return found
+            bins.append(LengthScores(low, high, scores(part, [said.only(released, chosen)])[0]))
+    return bins
 
 
 def by_position(released: ReleasedLabels, said: Predictions) -> list[PlaceAccuracy]:
     """The number of right steps among the first, second …; places that do not occur are left out."""
     position, right = released.positions() + 1, released.value == said.steps
-    found = []
+    accuracies = []
     for low, high in LENGTHS:
         chosen = _within(position, low, high)
         if chosen.any():
-            found.append(PlaceAccuracy(low, high, int(chosen.sum()), int(right[chosen].sum())))
-    return found
+            accuracies.append(PlaceAccuracy(low, high, int(chosen.sum()), int(right[chosen].sum())))
+    return accuracies
 
 
 def worst(released: ReleasedLabels, said: Predictions, limit: int) -> list[Worst]:
@@ -147,8 +147,8 @@ def in_class(released: ReleasedLabels, said: Predictions, number: int) -> BoolAr
     """The completely predicted trajectories of one class of first errors (the fields of FirstErrors, in their
     order), (R,)."""
     first, theirs, _, complete = by_trajectory(released, said)
-    found: BoolArray = complete & (classify(first, theirs) == number)
-    return found
+    matching: BoolArray = complete & (classify(first, theirs) == number)
+    return matching
 
 
 def costs(released: ReleasedLabels, said: Predictions, cost: float | None) -> Costs:

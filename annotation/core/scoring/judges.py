@@ -85,7 +85,7 @@ def judge_scores(steps: JudgedSteps, *, intervals: bool = False, kind: ProjectKi
         for name, figure in shown.items()
     }
     if intervals:
-        found = estimates(shown, sums, joined(released.subset_of_task()))
-        figures = {name: one.measures(one.figure.n(totals))[0] for name, one in found.items()}
+        estimated = estimates(shown, sums, joined(released.subset_of_task()))
+        figures = {name: one.measures(one.figure.n(totals))[0] for name, one in estimated.items()}
     confusion = tables(totals)[:, :3].astype(np.int64)
     return JudgeScores(released.n_steps, released.n_records, released.n_tasks, figures, confusion)

@@ -153,9 +153,9 @@ class ReleasedLabels:
 
     def subset_of_task(self) -> IntArray:
         """The subset of each task, (T,)."""
-        found = np.zeros(self.n_tasks, dtype=np.int64)
-        found[self.task] = self.subset
-        return found
+        subsets = np.zeros(self.n_tasks, dtype=np.int64)
+        subsets[self.task] = self.subset
+        return subsets
 
     def only(self, records: BoolArray) -> ReleasedLabels:
         """A part of the release: those records (R,), with tasks numbered anew."""
@@ -354,8 +354,8 @@ def majority(released: ReleasedLabels) -> Predictions:
 
 def _commonest(group: IntArray, value: IntArray, n_groups: int) -> IntArray:
     counts = np.bincount(group * 3 + (value + 1), minlength=3 * n_groups).reshape(n_groups, 3)
-    found: IntArray = 1 - np.argmax(counts[:, ::-1], axis=1)
-    return found
+    commonest: IntArray = 1 - np.argmax(counts[:, ::-1], axis=1)
+    return commonest
 
 
 def aligned(given: Mapping[int, int | None], indexes: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -11,7 +11,7 @@ from annotation.core.i18n import translatable
 def parse_numbers(text: str) -> dict[str, float | None]:
     """One model a line: its name, then after a tab, a semicolon or the last comma its number; None where it
     is left out. A first line whose number is a word is a heading. Raises Invalid naming a line."""
-    found: dict[str, float | None] = {}
+    numbers: dict[str, float | None] = {}
     lines = [(at, line.strip()) for at, line in enumerate(text.splitlines(), 1)]
     lines = [(at, line) for at, line in lines if line]
     for place, (at, line) in enumerate(lines):
@@ -27,12 +27,12 @@ def parse_numbers(text: str) -> dict[str, float | None]:
                 translatable("Line {n}: “{number}” is not a number.", n=at, number=number[:40]),
                 code="not_a_number",
             )
-        if not name or name in found:
+        if not name or name in numbers:
             raise Invalid(
                 translatable("Line {n} names no model, or one that is named above.", n=at), code="bad_model"
             )
-        found[name] = value
-    return found
+        numbers[name] = value
+    return numbers
 
 
 def _number(text: str) -> float | None:

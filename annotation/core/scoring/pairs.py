@@ -226,10 +226,10 @@ def _ranked(labels: Labels) -> Codes:
 def pair_sums(released: ReleasedLabels, said: Predictions) -> FloatArray:
     """The counts of every task, (T, columns): COLUMNS, and two of each category."""
     pairs = Pairs.of(released)
-    found = Verdicts.of(released, said, pairs)
-    strict = found.right / found.asked
-    half = strict + found.tied / found.asked / 2
-    several = found.asked > 1
+    verdicts = Verdicts.of(released, said, pairs)
+    strict = verdicts.right / verdicts.asked
+    half = strict + verdicts.tied / verdicts.asked / 2
+    several = verdicts.asked > 1
     of_record = np.bincount(pairs.record, minlength=released.n_records)
     earned = np.bincount(pairs.record, weights=half, minlength=released.n_records)
     there = of_record > 0
@@ -239,11 +239,11 @@ def pair_sums(released: ReleasedLabels, said: Predictions) -> FloatArray:
         "pairs": (pairs.record, np.ones(len(half))),
         "half": (pairs.record, half),
         "strict": (pairs.record, strict),
-        "unreadable": (pairs.record, found.unreadable / found.asked),
+        "unreadable": (pairs.record, verdicts.unreadable / verdicts.asked),
         "items": (np.flatnonzero(there), np.ones(there.sum())),
         "item": (np.flatnonzero(there), (earned[there] / of_record[there])),
         "orders": (pairs.record, several.astype(float)),
-        "both": (pairs.record, (several & (found.right == found.asked)).astype(float)),
+        "both": (pairs.record, (several & (verdicts.right == verdicts.asked)).astype(float)),
         "choices": (np.flatnonzero(there), (chosen != NO_CHOICE).sum(axis=0)[there]),
         "first": (np.flatnonzero(there), (chosen == FIRST).sum(axis=0)[there]),
     }
@@ -255,19 +255,19 @@ def _by_category(released: ReleasedLabels, *counts: Numbers) -> list[Numbers]:
     """Counts of records (R,) by task: each of the first of each category, then of the second."""
     if released.decisions is None:
         return []
-    found: list[Numbers] = []
+    numbers: list[Numbers] = []
     for weight in counts:
         for place in range(len(released.decisions.categories)):
             own = np.where(released.decisions.category == place, weight, 0)
-            found.append(np.bincount(released.task, weights=own, minlength=released.n_tasks))
-    return found
+            numbers.append(np.bincount(released.task, weights=own, minlength=released.n_tasks))
+    return numbers
 
 
 def wrong_pairs(released: ReleasedLabels, said: Predictions) -> tuple[IntArray, IntArray]:
     """The number of pairs of each decision, and of those that are not right in every order: (R,) both."""
     pairs = Pairs.of(released)
-    found = Verdicts.of(released, said, pairs)
-    wrong = pairs.record[found.right < found.asked]
+    verdicts = Verdicts.of(released, said, pairs)
+    wrong = pairs.record[verdicts.right < verdicts.asked]
     every, missed = (np.bincount(one, minlength=released.n_records) for one in (pairs.record, wrong))
     return every, missed
 
@@ -307,9 +307,9 @@ def difficulty(released: ReleasedLabels, said: Sequence[Predictions]) -> FloatAr
     n, shares = released.n_records, np.zeros(released.n_records)
     judges = np.zeros(n)
     for one in said:
-        found = Verdicts.of(released, one, pairs)
-        right = np.bincount(pairs.record, weights=found.right, minlength=n)
-        asked = np.bincount(pairs.record, weights=found.asked, minlength=n)
+        verdicts = Verdicts.of(released, one, pairs)
+        right = np.bincount(pairs.record, weights=verdicts.right, minlength=n)
+        asked = np.bincount(pairs.record, weights=verdicts.asked, minlength=n)
         counted = one.there & (asked > 0)
         shares += np.where(counted, divide(right, asked), 0)
         judges += counted

@@ -117,9 +117,9 @@ def variance_so_far(released: ReleasedLabels, models: Sequence[Predictions]) -> 
     return StepAccuracyVariance(_middle(accuracy), _middle(difference)) if difference else None
 
 
-def _middle(found: list[VarianceComponents]) -> VarianceComponents:
+def _middle(variances: list[VarianceComponents]) -> VarianceComponents:
     """That in the middle by the standard error of as many tasks with one run each."""
-    return sorted(found, key=lambda one: one.standard_error(Design(MIN_TASKS, 1)))[len(found) // 2]
+    return sorted(variances, key=lambda one: one.standard_error(Design(MIN_TASKS, 1)))[len(variances) // 2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +156,12 @@ def plan(
     for first in range(len(models)):
         for second in range(first + 1, len(models)):
             apart = _apart(released.value, models[first], models[second])
-            found = components(_linearised(released, apart), released)
-            pairs.append((found.standard_error(design), first, second, found))
+            variance = components(_linearised(released, apart), released)
+            pairs.append((variance.standard_error(design), first, second, variance))
     pairs.sort(key=lambda pair: pair[0])
-    _error, first, second, found = pairs[len(pairs) // 2]
+    _error, first, second, variance = pairs[len(pairs) // 2]
     reader = _reader(released, models[first], models[second], turns)
-    return Plan((first, second), replace(found, reader=reader), design)
+    return Plan((first, second), replace(variance, reader=reader), design)
 
 
 def components(value: FloatArray, released: ReleasedLabels) -> VarianceComponents:

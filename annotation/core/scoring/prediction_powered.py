@@ -187,8 +187,8 @@ def _products(values: FloatArray, record: IntArray, records: int) -> FloatArray:
     """The product over the steps of each record, (R,)."""
     with np.errstate(divide="ignore"):
         logs = np.log(values)
-    found: FloatArray = np.exp(np.bincount(record, logs, minlength=records))
-    return found
+    products: FloatArray = np.exp(np.bincount(record, logs, minlength=records))
+    return products
 
 
 def _by_task(
@@ -252,29 +252,30 @@ def components(name: str, true: TaskSums, soft: SoftSums, subset: IntArray) -> C
     )
 
 
-def powered(found: Components, *, share: bool, fewest: int) -> Powered:
+def powered(components: Components, *, share: bool, fewest: int) -> Powered:
     """The figure at the λ of the smallest variance; `share`: it lies in 0 … 1, a difference in −1 … 1. Of
     fewer than `fewest` of people's tasks there is no interval."""
-    n = found.tasks
-    degrees = n - len(np.unique(found.stratum[:n]))
-    classical = float((found.of_a**2).sum())
-    weight, influence = 0.0, found.of_a
-    if degrees > 1 and (spread := float((found.of_b**2).sum())) > LEAST_VARIANCE:
-        best = min(1.0, max(0.0, -float((found.of_a * found.of_b).sum()) / spread))
+    n = components.tasks
+    degrees = n - len(np.unique(components.stratum[:n]))
+    classical = float((components.of_a**2).sum())
+    weight, influence = 0.0, components.of_a
+    if degrees > 1 and (spread := float((components.of_b**2).sum())) > LEAST_VARIANCE:
+        best = min(1.0, max(0.0, -float((components.of_a * components.of_b).sum()) / spread))
         # a task that carries much of the spread draws λ towards itself, and looks closer than it is
-        residuals = (found.of_a + best * found.of_b) / (1 - np.minimum(found.of_b**2 / spread, MOST_PULL))
+        pull = np.minimum(components.of_b**2 / spread, MOST_PULL)
+        residuals = (components.of_a + best * components.of_b) / (1 - pull)
         if float((residuals**2).sum()) < classical:
             weight, influence, degrees = best, residuals, degrees - 1
     variance = float((influence**2).sum())
-    value = found.a + weight * found.b
+    value = components.a + weight * components.b
     value = min(max(value, 0.0 if share else -1.0), 1.0)
     interval = (
-        _interval(value, influence, degrees, found, share=share)
+        _interval(value, influence, degrees, components, share=share)
         if n >= fewest
         else Interval(None, None, _too_few(fewest))
     )
     worth = None if interval.low is None else n * classical / variance
-    return Powered(value, interval, weight, worth, found.a, n, len(found.stratum) - n)
+    return Powered(value, interval, weight, worth, components.a, n, len(components.stratum) - n)
 
 
 def _too_few(fewest: int) -> str:
@@ -284,14 +285,14 @@ def _too_few(fewest: int) -> str:
 
 
 def _interval(
-    value: float, influence: FloatArray, degrees: int, found: Components, *, share: bool
+    value: float, influence: FloatArray, degrees: int, components: Components, *, share: bool
 ) -> Interval:
     squares = influence**2
     variance = float(squares.sum())
     if variance < LEAST_VARIANCE:
         return Interval(None, None, NO_SPREAD)
-    own, others = squares[: found.tasks].sum(), squares[found.tasks :].sum()
-    free = len(found.stratum) - found.tasks - len(np.unique(found.stratum[found.tasks :]))
+    own, others = squares[: components.tasks].sum(), squares[components.tasks :].sum()
+    free = len(components.stratum) - components.tasks - len(np.unique(components.stratum[components.tasks :]))
     welch = (own + others) ** 2 / (own**2 / degrees + others**2 / max(free, 1))
     freedom = min(welch, 2 * variance**2 / (squares**2).sum())
     if freedom < LEAST_FREEDOM or (share and not 0 < value < 1):

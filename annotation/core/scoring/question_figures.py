@@ -119,12 +119,12 @@ def verdicts_of(released: ReleasedLabels, said: Predictions) -> IntArray:
     """The place in VERDICTS of what a model says of each record, (R,), by the strict reading; NOT_COUNTED of
     what is no question that models are asked."""
     facts, outputs = question_facts(released), said_of(released, said)
-    found: IntArray = np.select(
+    verdicts: IntArray = np.select(
         [~facts.asked, outputs.has(EMPTY), outputs.has(UNREADABLE), outputs.column("strict") > 0],
         [NOT_COUNTED, VERDICTS.index("empty"), VERDICTS.index("unreadable"), VERDICTS.index("right")],
         VERDICTS.index("wrong"),
     )
-    return found
+    return verdicts
 
 
 _share: Final = partial(share, COLUMNS)

@@ -96,9 +96,9 @@ def _written(ranks: tuple[int, int]) -> str:
     return str(best) if best == worst else f"{best}–{worst}"
 
 
-def differences(found: Estimates) -> ModelDifferences:
+def differences(estimated: Estimates) -> ModelDifferences:
     """Every pair of models on one figure."""
-    value, error, degrees = _pairs(found)
+    value, error, degrees = _pairs(estimated)
     half = np.where(error > 0, scipy.special.stdtrit(degrees, UPPER) * error, 0.0)
     return ModelDifferences(value, np.where(np.isnan(value), np.nan, half), _p_values(value, error, degrees))
 
@@ -119,31 +119,31 @@ def changes(before: Estimates, after: Estimates) -> list[FigureChange | None]:
     ]
 
 
-def ranks(found: Estimates) -> list[Rank | None]:
+def ranks(estimated: Estimates) -> list[Rank | None]:
     """The ranks of each model by one figure, of which more is better; None for a model without a usable
     figure, which the others are not ranked against."""
-    value, error, degrees = _pairs(found)
+    value, error, degrees = _pairs(estimated)
     p = _p_values(value, error, degrees)
     alone = _certain(value, p < LEVEL)
     together = _certain(value, _holm(p))
-    n = int(found.usable.sum())
+    n = int(estimated.usable.sum())
     return [
-        Rank(_range(alone, at, n), _range(together, at, n)) if found.usable[at] else None
-        for at in range(len(found.value))
+        Rank(_range(alone, at, n), _range(together, at, n)) if estimated.usable[at] else None
+        for at in range(len(estimated.value))
     ]
 
 
-def _pairs(found: Estimates) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _pairs(estimated: Estimates) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Differences, standard errors and degrees of freedom, (M, M); NaN where a figure is not usable."""
-    models = len(found.value)
+    models = len(estimated.value)
     value, error, degrees = np.full((3, models, models), np.nan)
-    for at in np.flatnonzero(found.usable):
-        apart = found.influence[at] - found.influence
+    for at in np.flatnonzero(estimated.usable):
+        apart = estimated.influence[at] - estimated.influence
         variance = (apart**2).sum(axis=-1)
-        spread = found.usable & (variance >= LEAST_VARIANCE)
-        error[at] = np.where(found.usable, np.where(spread, np.sqrt(variance), 0.0), np.nan)
-        value[at] = np.where(found.usable, found.value[at] - found.value, np.nan)
-        degrees[at, spread] = freedom(apart[spread], found.stratum)
+        spread = estimated.usable & (variance >= LEAST_VARIANCE)
+        error[at] = np.where(estimated.usable, np.where(spread, np.sqrt(variance), 0.0), np.nan)
+        value[at] = np.where(estimated.usable, estimated.value[at] - estimated.value, np.nan)
+        degrees[at, spread] = freedom(apart[spread], estimated.stratum)
     return value, error, degrees
 
 

@@ -183,16 +183,16 @@ def _found(
     names = {"uuid": answer.uuid} if answer.uuid else {}
     if line.record_id != answer.uuid:
         names["record_id"] = line.record_id
-    found = {field: places[field].get(name) for field, name in names.items()}
+    by_field = {field: places[field].get(name) for field, name in names.items()}
     for field_name, name in names.items():
-        if found[field_name] is None:
+        if by_field[field_name] is None:
             several = name in places[field_name]
             record = excerpt(name)
             reason = translatable(IN_SEVERAL, record=record) if several else _elsewhere(record, subset)
             errors = file.errors if several or strict else file.elsewhere
             errors.add(RecordError(file.errors.filename, line.line, field_name, reason))
             return None
-    place, *other = set(found.values())
+    place, *other = set(by_field.values())
     if other:
         file.errors.add(RecordError(file.errors.filename, line.line, "uuid", output_lines.OTHER_QUESTION))
         return None

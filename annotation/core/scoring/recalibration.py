@@ -56,7 +56,7 @@ def of_project(known: ReleasedLabels, said: Predictions, resolved: BoolArray) ->
     if len(np.unique(task[taught])) < 2:
         return None
     features = step_features(known, [said])
-    found = np.full(known.n_steps, MISSING, dtype=np.int8)
+    labels = np.full(known.n_steps, MISSING, dtype=np.int8)
     tasks, place = np.unique(task[taught], return_inverse=True)
     fold_of = np.full(known.n_tasks, -1)
     fold_of[tasks[place]] = deal(task[taught], seed=SEED)
@@ -64,8 +64,8 @@ def of_project(known: ReleasedLabels, said: Predictions, resolved: BoolArray) ->
     for number in range(-1, int(fold.max()) + 1):
         asked, learned = rows & (fold == number), taught & (fold != number)
         if asked.any():
-            found[asked] = _told(features[learned], known.value[learned], features[asked], STRENGTH)
-    return found
+            labels[asked] = _told(features[learned], known.value[learned], features[asked], STRENGTH)
+    return labels
 
 
 def stacked(released: ReleasedLabels, said: Sequence[Predictions]) -> Predictions | None:
@@ -83,35 +83,35 @@ def held_out(features: FloatArray, value: IntArray, task: IntArray, strength: fl
     """The most probable label of each row, (n,), by a regression fitted without the rows of its task and of
     those dealt into the same fold. `task` has two different values or more."""
     fold = deal(task, seed=SEED)
-    found = np.zeros(len(value), dtype=np.int8)
+    labels = np.zeros(len(value), dtype=np.int8)
     for number in range(int(fold.max()) + 1):
         held = fold == number
-        found[held] = _told(features[~held], value[~held], features[held], strength)
-    return found
+        labels[held] = _told(features[~held], value[~held], features[held], strength)
+    return labels
 
 
 def _told(features: FloatArray, value: IntArray, asked: FloatArray, strength: float) -> Labels:
-    found: Labels = (probabilities(features, value, asked, strength).argmax(axis=1) + VALUES[0]).astype(
+    labels: Labels = (probabilities(features, value, asked, strength).argmax(axis=1) + VALUES[0]).astype(
         np.int8
     )
-    return found
+    return labels
 
 
 def probabilities(features: FloatArray, value: IntArray, asked: FloatArray, strength: float) -> FloatArray:
     """The probabilities of −1, 0, +1 of the rows `asked`, (n, 3), by a regression fitted on the others; 0 of
     a label that none of these has."""
     known = np.unique(value)
-    found = np.zeros((len(asked), len(VALUES)))
+    chances = np.zeros((len(asked), len(VALUES)))
     if len(known) == 1:  # nothing to tell apart
-        found[:, known - VALUES[0]] = 1.0
-        return found
+        chances[:, known - VALUES[0]] = 1.0
+        return chances
     # takes a second or two: only who fits pays for it
     from sklearn.linear_model import LogisticRegression
 
     model: Any = LogisticRegression(C=strength, max_iter=1_000)
     with small_fits():
-        found[:, known - VALUES[0]] = model.fit(features, value).predict_proba(asked)
-    return found
+        chances[:, known - VALUES[0]] = model.fit(features, value).predict_proba(asked)
+    return chances
 
 
 def _steps(released: ReleasedLabels, said: Sequence[Predictions]) -> Labels | None:
@@ -119,20 +119,20 @@ def _steps(released: ReleasedLabels, said: Sequence[Predictions]) -> Labels | No
     task = released.task[released.record[rows]]
     if len(np.unique(task)) < 2:
         return None
-    found = np.full(released.n_steps, MISSING, dtype=np.int8)
+    labels = np.full(released.n_steps, MISSING, dtype=np.int8)
     features = step_features(released, said)[rows]
-    found[rows] = held_out(features, released.value[rows], task, STRENGTH / len(said))
-    return found
+    labels[rows] = held_out(features, released.value[rows], task, STRENGTH / len(said))
+    return labels
 
 
 def _outcomes(released: ReleasedLabels, said: Sequence[Predictions]) -> Labels:
-    found = np.full(released.n_records, MISSING, dtype=np.int8)
+    labels = np.full(released.n_records, MISSING, dtype=np.int8)
     rows = np.any([one.outcome != MISSING for one in said], axis=0)
     if len(np.unique(released.task[rows])) > 1:
         features = np.hstack([subset_columns(released), *(one_hot(one.outcome, SAID) for one in said)])[rows]
         task, strength = released.task[rows], STRENGTH / len(said)
-        found[rows] = held_out(features, released.outcome[rows], task, strength)
-    return found
+        labels[rows] = held_out(features, released.outcome[rows], task, strength)
+    return labels
 
 
 def step_features(released: ReleasedLabels, said: Sequence[Predictions]) -> FloatArray:
@@ -158,5 +158,5 @@ def subset_columns(released: ReleasedLabels) -> FloatArray:
 
 def one_hot(values: npt.NDArray[Any], known: Sequence[int]) -> FloatArray:
     """A column for each of the known values."""
-    found: FloatArray = (values[:, None] == np.asarray(known)).astype(np.float64)
-    return found
+    encoded: FloatArray = (values[:, None] == np.asarray(known)).astype(np.float64)
+    return encoded

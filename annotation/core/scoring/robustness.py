@@ -139,5 +139,5 @@ def own_suggestions_shift(
     sums: FloatArray = np.stack(
         [np.bincount(task, one, released.n_tasks) for one in columns], axis=-1, dtype=np.float64
     )
-    found = estimates(by_name(SHIFT), sums, joined(released.subset_of_task()))["shift"]
-    return found.measures(SHIFT.n(sums.sum(axis=0)))[0]
+    shift = estimates(by_name(SHIFT), sums, joined(released.subset_of_task()))["shift"]
+    return shift.measures(SHIFT.n(sums.sum(axis=0)))[0]

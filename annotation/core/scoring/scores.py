@@ -95,7 +95,7 @@ def of_sums(
             int((~one.there).sum()),
             int(one.failed.sum()),
             int(one.unsaid.sum()),
-            {name: found[at] for name, found in measures.items()},
+            {name: values[at] for name, values in measures.items()},
             None if np.isnan(effects[at]) else float(effects[at]),
             None if np.isnan(effects[at]) else float(size[at] / effects[at]),
             PairCounts.of(totals[at]) if scheme is BY_PAIRS else None,
@@ -115,17 +115,17 @@ def estimated(
     return estimates(chosen, sums, joined(released.subset_of_task()))
 
 
-def too_few_tasks(found: Iterable[Scores]) -> int | None:
+def too_few_tasks(scores: Iterable[Scores]) -> int | None:
     """The largest number of tasks that any of these is scored on, if none has enough of them for an interval;
     None if one has, or if there are none."""
-    most = max((one.tasks for one in found), default=MIN_TASKS)
+    most = max((one.tasks for one in scores), default=MIN_TASKS)
     return most if most < MIN_TASKS else None
 
 
-def _design_effects(found: Estimates, totals: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _design_effects(estimated: Estimates, totals: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Of each model's main figure, its n and the design effect, (M,); NaN where it has no interval."""
-    n = found.figure.n(totals)
-    variance = (found.influence**2).sum(axis=-1)
-    alone = divide(found.value * (1 - found.value), n)
-    there = found.usable & (alone > 0) & (variance > 0)
+    n = estimated.figure.n(totals)
+    variance = (estimated.influence**2).sum(axis=-1)
+    alone = divide(estimated.value * (1 - estimated.value), n)
+    there = estimated.usable & (alone > 0) & (variance > 0)
     return n, np.where(there, divide(variance, alone), np.nan)

@@ -136,8 +136,8 @@ def _doubt(
     known: ReleasedLabels, told: Stack, person: Predictions, step_labels: Shares, outcomes: Shares
 ) -> FloatArray:
     of_steps = _probably_wrong(told.steps, person.steps, step_labels)
-    found = np.bincount(known.record, weights=of_steps, minlength=known.n_records).astype(np.float64)
-    return found + _probably_wrong(told.outcome, person.outcome, outcomes)
+    doubts = np.bincount(known.record, weights=of_steps, minlength=known.n_records).astype(np.float64)
+    return doubts + _probably_wrong(told.outcome, person.outcome, outcomes)
 
 
 def _probably_wrong(told: FloatArray, said: Labels, shares: Shares) -> FloatArray:
@@ -147,16 +147,16 @@ def _probably_wrong(told: FloatArray, said: Labels, shares: Shares) -> FloatArra
     each = told * np.array(shares)[:, column].T
     total = each.sum(axis=1)
     right = np.divide(each[np.arange(len(column)), column], total, out=np.zeros(len(total)), where=total > 0)
-    found: FloatArray = np.where(there, 1 - right, np.inf)
-    return found
+    chances: FloatArray = np.where(there, 1 - right, np.inf)
+    return chances
 
 
 def _wrong(known: ReleasedLabels, person: Predictions) -> FloatArray:
     """The number of a person's labels that were not resolved so, (R,), outcome included."""
     wrong = (person.steps != known.value).astype(np.float64)
-    found = np.bincount(known.record, weights=wrong, minlength=known.n_records).astype(np.float64)
-    found += person.outcome != known.outcome
-    return found
+    wrong_labels = np.bincount(known.record, weights=wrong, minlength=known.n_records).astype(np.float64)
+    wrong_labels += person.outcome != known.outcome
+    return wrong_labels
 
 
 def _confusion(truth: IntArray, said: Sequence[Labels]) -> Shares:

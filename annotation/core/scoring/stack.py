@@ -75,8 +75,8 @@ class Stack:
     def expected_wrong(self, known: ReleasedLabels) -> FloatArray:
         """The expected number of steps whose label in `known` is wrong, by record: (R,)."""
         doubt = 1 - self.right_steps(known.value)
-        found = np.bincount(known.record, weights=doubt, minlength=known.n_records)
-        return found.astype(np.float64)
+        expected = np.bincount(known.record, weights=doubt, minlength=known.n_records)
+        return expected.astype(np.float64)
 
 
 def stack(known: ReleasedLabels, judges: Sequence[JudgeLabels], labelled: BoolArray) -> Stack | None:
@@ -102,13 +102,13 @@ def stack(known: ReleasedLabels, judges: Sequence[JudgeLabels], labelled: BoolAr
 def _told(
     features: FloatArray, value: IntArray, labelled: BoolArray, fold: IntArray, strength: float
 ) -> FloatArray:
-    found = np.zeros((len(value), len(VALUES)))
+    chances = np.zeros((len(value), len(VALUES)))
     unseen, folds = fold < 0, int(fold.max()) + 1
     for number in range(folds):
         taught, asked = labelled & (fold != number), unseen | (fold == number)
         told = probabilities(features[taught], value[taught], features[asked], strength)
-        found[asked] += np.where(unseen[asked, None], told / folds, told)
-    return found
+        chances[asked] += np.where(unseen[asked, None], told / folds, told)
+    return chances
 
 
 def _more(told: FloatArray, alone: FloatArray, value: IntArray, task: IntArray) -> bool:
@@ -156,5 +156,5 @@ def _confidence(judge: JudgeLabels) -> FloatArray:
 def _of_label(told: FloatArray, labels: Labels | IntArray) -> FloatArray:
     said = labels != MISSING
     place = np.where(said, labels, VALUES[0]).astype(np.int64) - VALUES[0]
-    found: FloatArray = np.where(said, told[np.arange(len(place)), place], 0.0)
-    return found
+    chances: FloatArray = np.where(said, told[np.arange(len(place)), place], 0.0)
+    return chances

@@ -81,9 +81,9 @@ def key_positions(released: ReleasedLabels, facts: QuestionFacts) -> KeyPosition
     has the variance of one draw)."""
     from scipy.stats import chi2
 
-    found = Letters.of(released, facts)
-    single = found.right.sum(axis=1) == 1
-    there, right = found.there[single], found.right[single]
+    choices = Letters.of(released, facts)
+    single = choices.right.sum(axis=1) == 1
+    there, right = choices.there[single], choices.right[single]
     if not len(there):
         return KeyPositions((), (), (), reason=NO_ONE_KEY)
     chances = there / there.sum(axis=1, keepdims=True)
@@ -102,24 +102,24 @@ def key_positions(released: ReleasedLabels, facts: QuestionFacts) -> KeyPosition
 def beside(released: ReleasedLabels, facts: QuestionFacts) -> dict[str, Predictions]:
     """By name what would be earned on choices without reading them: on average by drawing a letter (1 / k; of
     several keys one of the sets of letters, 1 / (2^k − 1)), by A alone, and by the longest option."""
-    found = Letters.of(released, facts)
-    if not len(found.record):
+    letters = Letters.of(released, facts)
+    if not len(letters.record):
         return {}
-    several = facts.reading[found.record] == 1 + KINDS.index("keys")
-    options = found.there.sum(axis=1)
+    several = facts.reading[letters.record] == 1 + KINDS.index("keys")
+    options = letters.there.sum(axis=1)
     chance = 1 / np.where(several, 2**options - 1, options)
-    longest = np.full((released.n_records, found.there.shape[1]), -1)
+    longest = np.full((released.n_records, letters.there.shape[1]), -1)
     shown = facts.letter != NO_LETTER
     if released.decisions is not None:
         longest[released.record[shown], facts.letter[shown]] = released.decisions.cues[LONGER][shown]
-    rows = np.arange(len(found.record))
-    alone = found.right.sum(axis=1) == 1
+    rows = np.arange(len(letters.record))
+    alone = letters.right.sum(axis=1) == 1
     said = {
         CHANCE: chance,
-        ALWAYS_A: (alone & (found.right[:, 0] == 1)).astype(float),
-        LONGEST: (alone & (found.right[rows, longest[found.record].argmax(axis=1)] == 1)).astype(float),
+        ALWAYS_A: (alone & (letters.right[:, 0] == 1)).astype(float),
+        LONGEST: (alone & (letters.right[rows, longest[letters.record].argmax(axis=1)] == 1)).astype(float),
     }
-    return {name: _earning(released, found.record, earned) for name, earned in said.items()}
+    return {name: _earning(released, letters.record, earned) for name, earned in said.items()}
 
 
 def _earning(released: ReleasedLabels, record: IntArray, earned: FloatArray) -> Predictions:

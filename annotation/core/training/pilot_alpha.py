@@ -30,8 +30,8 @@ def coincidences(labels: Sequence[int]) -> FloatArray:
     if len(labels) < 2:
         return np.zeros((SIZE, SIZE))
     counts = np.array([labels.count(value) for value in VALUES], dtype=np.float64)
-    found: FloatArray = (np.outer(counts, counts) - np.diag(counts)) / (len(labels) - 1)
-    return found
+    pairs: FloatArray = (np.outer(counts, counts) - np.diag(counts)) / (len(labels) - 1)
+    return pairs
 
 
 def pilot_alpha(steps: Mapping[int, Sequence[Sequence[int]]]) -> Measure:

@@ -51,7 +51,7 @@ def cost_in(usage: Mapping[str, Any], beside: Mapping[str, Any] | None = None) -
     it."""
     around = beside or {}
     tokens = _whole(usage, _INPUT)
-    cached = [found for name in _CACHE if (found := _whole(usage, (name,))) is not None]
+    cached = [number for name in _CACHE if (number := _whole(usage, (name,))) is not None]
     return StepCost(
         tokens if tokens is None else tokens + sum(cached),
         _whole(usage, _OUTPUT),

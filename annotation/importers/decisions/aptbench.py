@@ -146,15 +146,15 @@ def _options(value: dict[str, Any], task: _Task, problems: RecordProblems) -> li
 
 def _tools(text: str) -> tuple[list[Any], Messages]:
     """The tools that a text lists as "(1) {…}", one a line; as a message where they cannot be read."""
-    found = []
+    tools = []
     for line in text.splitlines():
         if line.strip():
             listed = _TOOL.fullmatch(line)
             try:
-                found.append(json.loads(listed[1] if listed else ""))
+                tools.append(json.loads(listed[1] if listed else ""))
             except ValueError:
                 return [], [{"role": "system", "content": text}]
-    return found, []
+    return tools, []
 
 
 def _run(value: dict[str, Any], problems: RecordProblems) -> Messages:

@@ -91,9 +91,9 @@ def _asked(value: Any, problems: RecordProblems) -> Asked:
         return Asked()
     held = as_object(value)
     kind, ability = as_text(held.get("kind")), as_text(held.get("ability"))
-    for name, found, known in (("kind", kind, _KINDS), ("ability", ability, _ABILITIES)):
-        if found not in known:
-            problems.add(f"decision.{name}", translatable("is unknown: {found}", found=excerpt(found)))
+    for name, stated, known in (("kind", kind, _KINDS), ("ability", ability, _ABILITIES)):
+        if stated not in known:
+            problems.add(f"decision.{name}", translatable("is unknown: {found}", found=excerpt(stated)))
     if problems:
         return Asked()
     return Asked(DecisionKind(kind), Ability(ability) if ability else None, as_text(held.get("language")))

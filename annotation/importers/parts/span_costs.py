@@ -39,10 +39,10 @@ def span_cost(span: Span) -> StepCost:
     for key in _OBJECTS:
         held = parse_json(span.attributes.get(key))
         if isinstance(held, Mapping):
-            found = cost_in(held)
-            said["input_tokens"] = _either(said["input_tokens"], found.input_tokens)
-            said["output_tokens"] = _either(said["output_tokens"], found.output_tokens)
-            said["cost_usd"] = _either(said["cost_usd"], found.cost_usd)
+            cost = cost_in(held)
+            said["input_tokens"] = _either(said["input_tokens"], cost.input_tokens)
+            said["output_tokens"] = _either(said["output_tokens"], cost.output_tokens)
+            said["cost_usd"] = _either(said["cost_usd"], cost.cost_usd)
     for key, part in _COSTS:
         held = parse_json(span.attributes.get(key))
         if isinstance(held, Mapping):

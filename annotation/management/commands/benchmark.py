@@ -17,23 +17,23 @@ class Command(OperatorCommand):
 
     def run(self, **options: Any) -> None:
         release = find_release(options["project"], options["release_version"])
-        found = benchmark(actor=OPERATOR, release=release)
+        report = benchmark(actor=OPERATOR, release=release)
         if options["json"]:
-            self.document(as_json(found))
+            self.document(as_json(report))
         else:
-            self._write(found)
-        self.summary(f"{counted(len(found.models), 'model')} on release {release.version}.")
+            self._write(report)
+        self.summary(f"{counted(len(report.models), 'model')} on release {release.version}.")
 
-    def _write(self, found: Benchmark) -> None:
-        for relation in found.relations:
+    def _write(self, report: Benchmark) -> None:
+        for relation in report.relations:
             self.stdout.write(f"{STEP} with {relation.figure}: r {measure_text(relation.r)}")
-        for one in found.readers:
+        for one in report.readers:
             self.stdout.write(
                 f"annotator-{one.reader} ({counted(one.records, 'trajectory')}): τ {measure_text(one.tau)}"
             )
             for ahead, behind in one.turned:
-                self.stdout.write(f"  turned: {found.models[ahead]}, {found.models[behind]}")
-        for shift in found.shifts:
+                self.stdout.write(f"  turned: {report.models[ahead]}, {report.models[behind]}")
+        for shift in report.shifts:
             self.stdout.write(
                 f"{shift.model}, own suggestions seen on {counted(shift.records, 'trajectory')}: "
                 f"shift {measure_text(shift.shift)}"

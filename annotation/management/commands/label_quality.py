@@ -66,12 +66,14 @@ class Command(OperatorCommand):
             )
 
     def _certificate(self, report: AuditReport) -> None:
-        found = report.certificate
+        certificate = report.certificate
         proved = "proved" if report.proved else "not proved yet"
         whole = counted(report.steps, "step")
-        self.stdout.write(f"wrong labels, 95 %   at most {found.after:.4f} of {whole}")
+        self.stdout.write(f"wrong labels, 95 %   at most {certificate.after:.4f} of {whole}")
         self.stdout.write(f"  wished             at most {report.audit.wished:.4f}: {proved}")
-        self.stdout.write(f"  as they were drawn {measure_text(found.error)}, at most {found.bound:.4f}")
+        self.stdout.write(
+            f"  as they were drawn {measure_text(certificate.error)}, at most {certificate.bound:.4f}"
+        )
         self.stdout.write(f"  corrected          {counted(report.corrected, 'step')}")
-        for name, counts in found.strata.items():
+        for name, counts in certificate.strata.items():
             self.stdout.write(f"  {name}: {counts.back:,} of {counted(counts.drawn, 'draw')} came back")

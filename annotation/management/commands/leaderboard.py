@@ -69,11 +69,12 @@ class Command(OperatorCommand):
             for name, cell in named.items():
                 self._cell(f"{cut} {name}", cell)
 
-    def _positions(self, found: KeyPositions) -> None:
-        counts = zip(found.letters, found.counts, found.expected, strict=True)
+    def _positions(self, positions: KeyPositions) -> None:
+        counts = zip(positions.letters, positions.counts, positions.expected, strict=True)
         self.stdout.write("keys at " + ", ".join(f"{letter} {n} ({e:.1f})" for letter, n, e in counts))
-        said = f"chi-square {found.chi_square:.2f}, {found.freedom} degrees of freedom, p {found.p:.3g}"
-        self.stdout.write(f"  {found.reason or said}")
+        square, freedom, p = positions.chi_square, positions.freedom, positions.p
+        test = f"chi-square {square:.2f}, {freedom} degrees of freedom, p {p:.3g}"
+        self.stdout.write(f"  {positions.reason or test}")
 
     def _powered(self, board: PoweredBoard) -> None:
         more = counted(board.records, "unlabelled trajectory")

@@ -37,31 +37,31 @@ class Command(OperatorCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
     def run(self, **options: Any) -> None:
-        found = size_plan(
+        plan = size_plan(
             viewer=OPERATOR,
             project=find_project(options["project"]),
             tasks=options["tasks"],
             runs=options["runs"],
         )
         if options["json"]:
-            self.document(as_json(found))
+            self.document(as_json(plan))
         else:
-            self._write(found)
-        so_far = f"{counted(found.labelled, 'task')} resolved so far"
-        source = so_far if found.from_labels else "published labels"
+            self._write(plan)
+        so_far = f"{counted(plan.labelled, 'task')} resolved so far"
+        source = so_far if plan.from_labels else "published labels"
         self.summary(f"At 95 %, with a power of 80 %; variances from {source}.")
 
-    def _write(self, found: SizePlan) -> None:
-        accuracy, difference = found.variance.accuracy, found.variance.difference
-        for size in found.sizes:
+    def _write(self, plan: SizePlan) -> None:
+        accuracy, difference = plan.variance.accuracy, plan.variance.difference
+        for size in plan.sizes:
             half, detectable = 100 * accuracy.half_width(size), 100 * difference.detectable(size)
             self.stdout.write(
                 f"{size.tasks:,} tasks × {size.runs:.1f} runs: StepAcc ± {half:.1f} points, "
                 f"differences from {detectable:.1f} points on"
             )
         for points in POINTS:
-            within = _number(accuracy.tasks_within(points, found.design))
-            showing = _number(difference.tasks_for(points, found.design))
+            within = _number(accuracy.tasks_within(points, plan.design))
+            showing = _number(difference.tasks_for(points, plan.design))
             self.stdout.write(f"{100 * points:.0f} points: ± by {within} tasks, a difference by {showing}")
 
 

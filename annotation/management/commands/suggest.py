@@ -120,22 +120,23 @@ class Command(OperatorCommand):
             raise CommandError("Prompts are asked as they were made: with --prompts goes --release alone.")
         release = find_release(options["project"], options["release"])
         row = PromptSet.objects.select_related("release").filter(release=release, name=options["prompts"])
-        found = row.first()
-        if found is None:
+        prompts = row.first()
+        if prompts is None:
             raise CommandError(f"Release {release.version} has no prompts “{options['prompts']}”.")
-        return found
+        return prompts
 
     def _settle(self, project: Project, judges: list[Judge], *, only_said: bool, as_json: bool) -> None:
         if only_said:
-            found = judges_first.preview(viewer=OPERATOR, project=project, judges=judges)
+            settlement = judges_first.preview(viewer=OPERATOR, project=project, judges=judges)
         else:
-            found = settle_judged(actor=OPERATOR, project=project, judges=judges)
+            settlement = settle_judged(actor=OPERATOR, project=project, judges=judges)
         if as_json:
-            self.document({"project": project.slug, **asdict(found)})
+            self.document({"project": project.slug, **asdict(settlement)})
         self.summary(
-            f"{counted(found.judged, 'trajectory')} judged, {found.dropped:,} dropped, {found.people:,} for "
-            f"people ({found.claimed:,} claimed before, {found.lacking:,} without a judge's answer), "
-            f"{found.waiting:,} that a judge has not been asked about"
+            f"{counted(settlement.judged, 'trajectory')} judged, {settlement.dropped:,} dropped, "
+            f"{settlement.people:,} for people ({settlement.claimed:,} claimed before, "
+            f"{settlement.lacking:,} without a judge's answer), "
+            f"{settlement.waiting:,} that a judge has not been asked about"
         )
 
     def _begun(

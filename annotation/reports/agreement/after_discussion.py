@@ -23,8 +23,8 @@ def revised_labels(project: m.Project, kept: KeptLabels) -> tuple[RevisedLabels,
         pk=OuterRef("assignment"), project=project, state=AssignmentState.SUBMITTED
     )
     rows = m.Revision.objects.filter(Exists(submitted)).order_by()
-    found = rows.aggregate(count=Count("pk"), newest=Max("pk"))
-    state = found["count"], found["newest"] or 0
+    totals = rows.aggregate(count=Count("pk"), newest=Max("pk"))
+    state = totals["count"], totals["newest"] or 0
     if not state[0]:
         return RevisedLabels.of([]), state
 

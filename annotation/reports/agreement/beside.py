@@ -126,13 +126,13 @@ def after_discussion(labels: SelectedCounts, changes: RevisedLabels) -> OtherCou
     after = revised(before, changes)
     anew = CountedRows.of(after, keep, outcome_keep, alone=labels.alone)
     outcomes, outcomes_after = before.of_outcomes(), after.of_outcomes()
-    found = OtherCounts(
+    other_counts = OtherCounts(
         joined(labels.steps.where(~here[labels.step_rows]), anew.counts(anew.steps)[0]),
         joined(labels.outcomes.where(~here[labels.outcome_rows]), anew.counts(anew.outcomes)[0]),
         _subsets(before, changed(before.steps, after.steps) & before.paired(keep)),
         _subsets(outcomes, changed(outcomes.steps, outcomes_after.steps) & outcomes.paired(outcome_keep)),
     )
-    return found if len(found.changed) or len(found.outcomes_changed) else None
+    return other_counts if len(other_counts.changed) or len(other_counts.outcomes_changed) else None
 
 
 def untouched(labels: SelectedCounts) -> OtherCounts | None:

@@ -199,10 +199,10 @@ def parse(view: LabelView, asked: Mapping[str, str], *, lists: bool = False) -> 
     given = {name: value for name, value in asked.items() if value}
     for name, value in sorted(given.items()):
         if name in view.cuts:
-            found = next((part for part in view.parts(name) if part.key == value), None)
-            if found is None:
+            chosen = next((part for part in view.parts(name) if part.key == value), None)
+            if chosen is None:
                 raise _refused(translatable("No labels fit the filter {name} = “{value}”."), name, value)
-            parts.append((name, found))
+            parts.append((name, chosen))
         elif lists and name in LISTED:
             if not _known(view, name, value):
                 raise _refused(translatable("No labels fit the filter {name} = “{value}”."), name, value)

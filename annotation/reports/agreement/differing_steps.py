@@ -121,7 +121,7 @@ class DifferingSteps:
             name = self.view.people.get(annotator, "?")
             return OneLabel(name, value - 1, now - 1 if now != value else None, reason, note)
 
-        found = []
+        listed = []
         for unit, (trajectory, step) in zip(rows, places, strict=True):
             values = {}
             for _, _, first, second, a, b, a_now, b_now in unit:
@@ -130,8 +130,8 @@ class DifferingSteps:
             index = step.message_index if step else None
             number = step.ordinal + 1 if step else None
             text = texts[trajectory, index]
-            found.append(LabelsOfStep(trajectories[trajectory], index, number, text, labels))
-        return found
+            listed.append(LabelsOfStep(trajectories[trajectory], index, number, text, labels))
+        return listed
 
     def _stored(
         self, shown: list[list[tuple[int, ...]]], trajectories: Mapping[int, m.Trajectory]
@@ -141,8 +141,10 @@ class DifferingSteps:
         submitted = {"assignment__state": AssignmentState.SUBMITTED}
         if self.of_outcomes:
             outcomes = m.OutcomeLabel.objects.filter(assignment__trajectory__in=trajectories, **submitted)
-            found = outcomes.values_list("assignment__trajectory", "assignment__annotator", "reason", "note")
-            return {}, {(row[0], row[1]): (row[2], row[3]) for row in found}
+            reasons = outcomes.values_list(
+                "assignment__trajectory", "assignment__annotator", "reason", "note"
+            )
+            return {}, {(row[0], row[1]): (row[2], row[3]) for row in reasons}
         ordinals = {unit[0][1] for unit in shown}
         found_steps = m.Step.objects.filter(trajectory__in=trajectories, ordinal__in=ordinals)
         steps = {(step.trajectory_id, step.ordinal): step for step in found_steps.order_by()}
@@ -158,17 +160,17 @@ def _texts(places: Iterable[tuple[int, int | None]]) -> dict[tuple[int, int | No
     indexes_of: dict[int, list[int | None]] = defaultdict(list)
     for trajectory, index in places:
         indexes_of[trajectory].append(index)
-    found: dict[tuple[int, int | None], str] = {}
+    texts: dict[tuple[int, int | None], str] = {}
     rows = m.TrajectoryContent.objects.filter(pk__in=indexes_of).only("content")
     for row in rows.iterator(chunk_size=1):
         content = row.parsed()
         for index in indexes_of[row.pk]:
-            found[row.pk, index] = escape(
+            texts[row.pk, index] = escape(
                 (content.get("answer_text") or "")[:MOST_TEXT]
                 if index is None
                 else message_beginning(content["messages"][index], MOST_TEXT)
             )
-    return found
+    return texts
 
 
 def steps(

@@ -77,8 +77,8 @@ _lock = Lock()
 def paired_rows(project: m.Project) -> KeptLabels:
     """All paired labels of a project. One query, two when there are new ones."""
     stored = m.PairedLabels.objects.filter(project=project)
-    found = stored.order_by().aggregate(count=Count("pk"), newest=Max("pk"))
-    count, newest = found["count"], found["newest"] or 0
+    totals = stored.order_by().aggregate(count=Count("pk"), newest=Max("pk"))
+    count, newest = totals["count"], totals["newest"] or 0
     with _lock:
         kept = in_memory.get(project.pk)
         if kept is None or (kept.count, kept.newest) != (count, newest):

@@ -71,10 +71,10 @@ def pictures(view: LabelView, labels: SelectedCounts, cut: str, figure: str) -> 
 
 def _groups(view: LabelView, labels: SelectedCounts, cut: str, figure: str) -> tuple[CutFigure, ...]:
     count = _steps_of(labels, cut) if cut in STEP_CUTS else _rows_of(view, labels, cut)
-    found = [(part, count(part)) for part in view.parts(cut)]
+    counted = [(part, count(part)) for part in view.parts(cut)]
     return tuple(
         CutFigure(part, int(counts.sums[:, TABLE].sum()), figure_of(counts, figure))
-        for part, counts in found
+        for part, counts in counted
         if len(counts)
     )
 
@@ -109,14 +109,14 @@ def _steps_of(labels: SelectedCounts, cut: str) -> Callable[[CutPart], Counts]:
 
 def _places(view: LabelView, labels: SelectedCounts) -> tuple[tuple[str, tuple[PlaceCounts, ...]], ...]:
     subset, places = labels.counted.rows.subset, labels.counted.places.T
-    found = []
+    groups = []
     for pk, name in view.subsets.items():
         here = subset == pk if labels.chosen is None else (subset == pk) & labels.chosen
         sums = places.compress(here, axis=1).sum(axis=1, dtype=np.int64).tolist()
         if any(sums):
             row = [PlaceCounts(place + 1, sums[place], sums[PLACES + place]) for place in range(PLACES)]
-            found.append((name, tuple(row)))
-    return tuple(found)
+            groups.append((name, tuple(row)))
+    return tuple(groups)
 
 
 def _annotators(counts: Counts) -> tuple[tuple[int, tuple[int, ...]], ...]:

@@ -171,9 +171,9 @@ def _shared(kept: KeptLabels, without: tuple[int, ...]) -> CountedRows:
 
 
 def _arms(project: m.Project) -> TaskArms:
-    found = sorted(influence_rows.arms(project).items())
-    number = [ARMS.index(Arm(name)) for _, name in found]
-    return TaskArms(np.array([task for task, _ in found], dtype=np.int64), np.array(number, dtype=np.int64))
+    arms = sorted(influence_rows.arms(project).items())
+    number = [ARMS.index(Arm(name)) for _, name in arms]
+    return TaskArms(np.array([task for task, _ in arms], dtype=np.int64), np.array(number, dtype=np.int64))
 
 
 def agreement(
@@ -196,15 +196,15 @@ def agreement(
     view, kept = view_of(viewer, project)
     selection = parse(view, asked or {})
     cut = parse_cut(view, by)
-    found = kept.result(
+    figures = kept.result(
         ("figures", view.state, selection, cut, intervals, details),
         lambda: _figures(view, selection, cut, intervals, details),
     )
     states = cache(partial(_states, project, view.without))
 
     def part(pk: int | None, name: str) -> AgreementPart:
-        steps, outcomes = found.steps[name], found.outcomes[name]
-        beside = found.after_discussion.get(name), found.untouched.get(name)
+        steps, outcomes = figures.steps[name], figures.outcomes[name]
+        beside = figures.after_discussion.get(name), figures.untouched.get(name)
         return AgreementPart(name, steps, outcomes, _lazy(lambda: _sum_states(states(), pk)), *beside)
 
     chosen = selection.part("subset")
@@ -216,7 +216,7 @@ def agreement(
         subsets=tuple(part(pk, name) for pk, name in subsets),
         view=view,
         selection=selection,
-        pictures=found.pictures,
+        pictures=figures.pictures,
         with_people=view.with_people,
     )
 
@@ -258,8 +258,8 @@ def _figures(
     labels = SelectedCounts.of(view, selection)
 
     def of(counts: Counts, with_pairs: bool) -> Summary:
-        found = summarise(counts, with_intervals=intervals, with_pairs=with_pairs, kind=view.kind)
-        return found if view.with_people else found.without_people()
+        figures = summarise(counts, with_intervals=intervals, with_pairs=with_pairs, kind=view.kind)
+        return figures if view.with_people else figures.without_people()
 
     def summaries(counts: Counts) -> dict[str, Summary]:
         every = of(counts, details)
@@ -275,11 +275,11 @@ def _figures(
     def beside(other: OtherCounts | None) -> dict[str, OtherFigures]:
         if other is None:
             return {}
-        found = {}
+        figures = {}
         for pk, name in ((None, ""), *(view.subsets.items() if details else ())):
             steps, outcomes, *changed = other.of_subset(pk)
-            found[name] = OtherFigures(of(steps, False), of(outcomes, False), *map(len, changed))
-        return found
+            figures[name] = OtherFigures(of(steps, False), of(outcomes, False), *map(len, changed))
+        return figures
 
     of_steps, of_outcomes = summaries(labels.steps), summaries(labels.outcomes)
     after = {
@@ -369,19 +369,19 @@ def _part_json(part: AgreementPart, people: Mapping[int, str]) -> dict[str, Any]
     }
 
 
-def _beside_json(found: OtherFigures | None) -> dict[str, Any] | None:
-    if found is None:
+def _beside_json(other: OtherFigures | None) -> dict[str, Any] | None:
+    if other is None:
         return None
     return {
-        "n": found.steps.n,
-        "figures": figures_json(found.steps.figures),
-        "outcome": {"n": found.outcomes.n, "figures": figures_json(found.outcomes.figures)},
+        "n": other.steps.n,
+        "figures": figures_json(other.steps.figures),
+        "outcome": {"n": other.outcomes.n, "figures": figures_json(other.outcomes.figures)},
     }
 
 
-def _after_json(found: OtherFigures | None) -> dict[str, Any] | None:
-    beside = _beside_json(found)
-    if found is None or beside is None:
+def _after_json(other: OtherFigures | None) -> dict[str, Any] | None:
+    beside = _beside_json(other)
+    if other is None or beside is None:
         return None
-    beside["outcome"]["changed"] = found.outcomes_changed
-    return {**beside, "changed": found.changed}
+    beside["outcome"]["changed"] = other.outcomes_changed
+    return {**beside, "changed": other.changed}

@@ -82,12 +82,12 @@ def correction_case(*, actor: Viewer, correction: Correction) -> CorrectionCase:
     )
     if not is_first_error(correction):
         return case
-    found = siblings(trajectory=trajectory, index=index)
+    others = siblings(trajectory=trajectory, index=index)
     return replace(
         case,
         resolved=Consensus.objects.get(step=correction.step_id),
-        siblings=found,
-        seen=frozenset({trajectory.pk, *(one.step.trajectory_id for one in found)}),
+        siblings=others,
+        seen=frozenset({trajectory.pk, *(one.step.trajectory_id for one in others)}),
     )
 
 
@@ -125,5 +125,5 @@ def _at(content: dict[str, Any], index: int, history: bytes) -> dict[str, Any] |
     messages = content["messages"]
     if index >= len(messages) or _history(content, index) != history:
         return None
-    found: dict[str, Any] = messages[index]
-    return found
+    message: dict[str, Any] = messages[index]
+    return message

@@ -101,9 +101,9 @@ class DiscussionThread:
     @property
     def said(self) -> list[tuple[str, Remark | RevisionLine]]:
         """Comments and changes in the order of time: "comment" or "change", and the entry."""
-        found: list[tuple[str, Remark | RevisionLine]] = [("comment", remark) for remark in self.remarks]
-        found += [("change", change) for change in self.changes]
-        return sorted(found, key=lambda entry: entry[1].created_at)
+        entries: list[tuple[str, Remark | RevisionLine]] = [("comment", remark) for remark in self.remarks]
+        entries += [("change", change) for change in self.changes]
+        return sorted(entries, key=lambda entry: entry[1].created_at)
 
     @property
     def unread(self) -> int:

@@ -56,12 +56,12 @@ def _of_annotator(items: Iterable[SideBySideItem], place: int) -> Iterable[tuple
 def _of_consensus(items: Iterable[SideBySideItem]) -> Iterable[tuple[Step, Judged]]:
     """The consensus; while a case is open, the provisional one of all that is agreed and decided so far."""
     steps = {item.step.pk: (item.step, item) for item in items if item.step is not None}
-    found = {
+    resolutions = {
         pk: resolve(item.positions, item.decision.ruling() if item.decision is not None else None)
         for pk, (_step, item) in steps.items()
         if item.resolved is None
     }
-    sound = sound_roots({pk: resolution for pk, resolution in found.items() if resolution is not None})
+    sound = sound_roots({pk: resolution for pk, resolution in resolutions.items() if resolution is not None})
     for pk, (step, item) in steps.items():
         if item.resolved is not None:
             yield step, item.resolved.judged
@@ -71,12 +71,12 @@ def _of_consensus(items: Iterable[SideBySideItem]) -> Iterable[tuple[Step, Judge
 
 
 def _numbered(labels: Iterable[tuple[Step, Judged]], numbers: dict[int, int]) -> tuple[NumberedError, ...]:
-    found: tuple[ErrorChain, ...] = errors((step.message_index, judged) for step, judged in labels)
+    chains: tuple[ErrorChain, ...] = errors((step.message_index, judged) for step, judged in labels)
     return tuple(
         NumberedError(
             root=numbers[error.root] if error.root is not None else None,
             reason=error.reason,
             members=tuple(numbers[step] for step in error.members),
         )
-        for error in found
+        for error in chains
     )

@@ -64,7 +64,7 @@ def examples(*, actor: User, project: Project) -> list[ShownExample]:
         question=F("trajectory__task__question"),
     )
     rows = rows.select_related("trajectory", "adjudication", "step")
-    found = []
+    shown = []
     for row in rows.order_by("pk"):
         part = "step" if row.step_id else "whole"
         resolved = row.trajectory.state == TrajectoryState.ADJUDICATED
@@ -74,7 +74,7 @@ def examples(*, actor: User, project: Project) -> list[ShownExample]:
         if changed and not manages:
             continue
         hidden = "changed" if changed else "blind" if row.blind else ""
-        found.append(
+        shown.append(
             ShownExample(
                 pk=row.pk,
                 title=unescape(row.title),
@@ -94,7 +94,7 @@ def examples(*, actor: User, project: Project) -> list[ShownExample]:
                 hidden=hidden if manages else "",
             )
         )
-    return found
+    return shown
 
 
 def _short(text: str) -> str:

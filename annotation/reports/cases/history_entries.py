@@ -93,8 +93,8 @@ class HistoryReader:
         belong to every step."""
         if self.place == "everything":
             return rows
-        found = Q(step=self.place) if self.place is not None else Q(step__isnull=True)
-        return rows.filter(found if whole is None else found | (Q(step__isnull=True) & whole))
+        condition = Q(step=self.place) if self.place is not None else Q(step__isnull=True)
+        return rows.filter(condition if whole is None else condition | (Q(step__isnull=True) & whole))
 
     def voice_of(self, person: User | None) -> Voice | None:
         """The voice of an actor: an annotator who labelled it, an adjudicator who had its case."""

@@ -116,7 +116,7 @@ def speakers(user: User, rows: Sequence[Notice]) -> dict[int, Speaker]:
         if Role.ADMIN in row.roles
     }
     own = set(being_labelled(user).filter(trajectory__in=trajectories).values_list("trajectory", flat=True))
-    found = {}
+    by_pk = {}
     for row in told:
         talk = talks[row.discussion_id or 0]
         named = talk.trajectory_id not in own and (user.is_superuser or talk.project_id in administered)
@@ -126,12 +126,12 @@ def speakers(user: User, rows: Sequence[Notice]) -> dict[int, Speaker]:
         else:
             assert row.revision is not None
             person = row.revision.assignment.annotator
-        found[row.pk] = Speaker(
+        by_pk[row.pk] = Speaker(
             voice=voice,
             letter=drawn[talk.pk].get(person.pk, "") if voice is Voice.ANNOTATOR else "",
             name=str(person) if named else "",
         )
-    return found
+    return by_pk
 
 
 def record_of(notice: Notice) -> str:

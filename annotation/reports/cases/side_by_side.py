@@ -278,13 +278,13 @@ def _side_by_side(
     if not (shown.access.others_labels or (shown.access.discussed and not drafts)):
         raise Denied(translatable("You may not see other people’s labels here."))
     rows = Assignment.objects.filter(trajectory=trajectory).select_related("annotator").order_by("slot", "pk")
-    found = list(rows if drafts else rows.filter(state=AssignmentState.SUBMITTED))
+    labellings = list(rows if drafts else rows.filter(state=AssignmentState.SUBMITTED))
     if seed is not None:
-        submitted = [row.annotator_id for row in found if row.state == AssignmentState.SUBMITTED]
+        submitted = [row.annotator_id for row in labellings if row.state == AssignmentState.SUBMITTED]
         place = {pk: number for number, pk in enumerate(in_order(seed, trajectory.pk, submitted))}
-        found.sort(key=lambda row: place.get(row.annotator_id, len(place)))
+        labellings.sort(key=lambda row: place.get(row.annotator_id, len(place)))
     sides: dict[int, AnnotatorSide] = {}
-    for number, row in enumerate(found):
+    for number, row in enumerate(labellings):
         letter = LETTERS[number % len(LETTERS)]
         name = str(row.annotator) if shown.access.names else ""
         minutes = round(row.active_ms / 60_000) if shown.access.names else None

@@ -64,11 +64,11 @@ def answered_questions(
     require(actor, "release.view", row.release)
     whole = released_labels(row.release)
     (said,) = predictions(whole, [row])
-    found, facts = verdicts_of(whole, said), question_facts(whole)
+    verdicts, facts = verdicts_of(whole, said), question_facts(whole)
     published = said_of(whole, said).column("published") > 0
-    chosen = (found != NOT_COUNTED) & np.isin(whole.subset, whole.subset[said.there])
+    chosen = (verdicts != NOT_COUNTED) & np.isin(whole.subset, whole.subset[said.there])
     if verdict:
-        chosen &= found == VERDICTS.index(verdict)
+        chosen &= verdicts == VERDICTS.index(verdict)
     if subset:
         chosen &= np.isin(whole.subset, [at for at, name in enumerate(whole.subsets) if name == subset])
     return [
@@ -77,7 +77,7 @@ def answered_questions(
             whole.record_id[at],
             facts.uuid[at],
             whole.subsets[whole.subset[at]],
-            VERDICTS[found[at]],
+            VERDICTS[verdicts[at]],
             bool(published[at]),
         )
         for at in np.flatnonzero(chosen).tolist()

@@ -84,12 +84,12 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
     release.project.of_kind.require(Feature.STEP_SCORES)
     board = entries(release)
     whole = [model for model in board.models if len(model.covered) == len(board.released.subsets)]
-    found = scores(board.released, [one.said for one in whole])
+    all_scores = scores(board.released, [one.said for one in whole])
     relations, figures = [], available(board.released.kind, FIGURES)
     for name in (name for name in BESIDE if name in figures):
         points = [
             ModelPoint(one.name, one.row.pk if one.row else 0, x.value, y.value)
-            for one, each in zip(whole, found, strict=True)
+            for one, each in zip(whole, all_scores, strict=True)
             if (x := each.figures[STEP]).value is not None and (y := each.figures[name]).value is not None
         ]
         r = pearson([point.step_accuracy for point in points], [point.other for point in points])
@@ -112,15 +112,15 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
 
 def _shifts(release: Release, released: ReleasedLabels, models: list[LeaderboardEntry]) -> Iterator[OwnShift]:
     """The shifts of those of the models whose suggestions annotators had seen."""
-    found = seen_records(release, [one.row for one in models if one.row is not None])
+    overlaps = seen_records(release, [one.row for one in models if one.row is not None])
     said = [one.said for one in models]
     for place, one in enumerate(models):
-        if one.row is not None and one.row.pk in found:
-            seen = np.isin(np.arange(released.n_records), list(found[one.row.pk]))
+        if one.row is not None and one.row.pk in overlaps:
+            seen = np.isin(np.arange(released.n_records), list(overlaps[one.row.pk]))
             yield OwnShift(one.name, int(seen.sum()), own_suggestions_shift(released, said, place, seen))
 
 
-def as_json(found: Benchmark) -> dict[str, Any]:
+def as_json(report: Benchmark) -> dict[str, Any]:
     """The same as JSON: unrounded numbers, null with a reason where undefined."""
     return {
         "relations": [
@@ -134,7 +134,7 @@ def as_json(found: Benchmark) -> dict[str, Any]:
                     for point in relation.points
                 ],
             }
-            for relation in found.relations
+            for relation in report.relations
         ],
         "parts": [
             {
@@ -144,12 +144,12 @@ def as_json(found: Benchmark) -> dict[str, Any]:
                 "steps": part.steps,
                 "labels": dict(zip(PLAIN_SIGNS.values(), part.labels, strict=True)),
                 "first_errors": dict(zip(("first", "second", "last"), part.thirds, strict=True))
-                if found.in_order
+                if report.in_order
                 else None,
                 "error_free": part.error_free,
-                "median_first_error": part.median if found.in_order else None,
+                "median_first_error": part.median if report.in_order else None,
             }
-            for part in found.parts
+            for part in report.parts
         ],
         "readers": [
             {
@@ -157,28 +157,28 @@ def as_json(found: Benchmark) -> dict[str, Any]:
                 "trajectories": one.records,
                 "tasks": one.tasks,
                 "kendall_tau": one.tau.as_json(),
-                "turned": [[found.models[at] for at in pair] for pair in one.turned],
+                "turned": [[report.models[at] for at in pair] for pair in one.turned],
             }
-            for one in found.readers
+            for one in report.readers
         ],
         "own_suggestions": [
             {"model": one.model, "trajectories": one.records, "shift": one.shift.as_json()}
-            for one in found.shifts
+            for one in report.shifts
         ],
-        "plan": None if found.plan is None else _plan_json(found.plan, found.planned_for),
+        "plan": None if report.plan is None else _plan_json(report.plan, report.planned_for),
     }
 
 
-def _plan_json(found: Plan, models: tuple[str, ...]) -> dict[str, Any]:
+def _plan_json(plan: Plan, models: tuple[str, ...]) -> dict[str, Any]:
     return {
         "models": list(models),
-        "variance": asdict(found.components),
+        "variance": asdict(plan.components),
         "detectable_differences": [
-            {"more": more, **asdict(design), "difference": found.components.detectable(design)}
-            for more, design in found.options().items()
+            {"more": more, **asdict(design), "difference": plan.components.detectable(design)}
+            for more, design in plan.options().items()
         ],
         "tasks_needed": [
-            {"difference": difference, "tasks": found.components.tasks_for(difference, found.design)}
+            {"difference": difference, "tasks": plan.components.tasks_for(difference, plan.design)}
             for difference in DIFFERENCES
         ],
     }

@@ -36,15 +36,15 @@ def selections(*, actor: Actor, release: Release) -> list[Selections]:
     release.project.of_kind.require(Feature.RUNS)
     known, said = entries(release), np.array(answers(release), dtype=object)
     released = known.released
-    found = []
+    chosen = []
     for one in known.models:
         by_subset = {
             released.subsets[place]: _selected(released, one.said, said, [place])
             for place in sorted(one.covered)
         }
         overall = _selected(released, one.said, said, one.covered)
-        found.append(Selections(one.name, overall, by_subset, len(one.covered) == len(released.subsets)))
-    return found
+        chosen.append(Selections(one.name, overall, by_subset, len(one.covered) == len(released.subsets)))
+    return chosen
 
 
 def _selected(
@@ -54,7 +54,7 @@ def _selected(
     return best_of_n(released.only(records), predicted.only(released, records), said[records].tolist())
 
 
-def as_json(release: Release, found: Iterable[Selections]) -> dict[str, Any]:
+def as_json(release: Release, chosen: Iterable[Selections]) -> dict[str, Any]:
     """The selections as JSON, in the shape of the leaderboard."""
     return {
         "project": release.project.slug,
@@ -66,6 +66,6 @@ def as_json(release: Release, found: Iterable[Selections]) -> dict[str, Any]:
                 "overall": one.overall.as_json(),
                 "subsets": {name: part.as_json() for name, part in one.subsets.items()},
             }
-            for one in found
+            for one in chosen
         ],
     }

@@ -239,8 +239,8 @@ def leaderboard(*, actor: Actor, release: Release, by_pairs: bool = False) -> Le
     one that holds questions and pairs the questions, or `by_pairs`. Three queries, up to three about judges
     that annotators saw, and those of the permission, as soon as the release has predictions."""
     require(actor, "release.view", release)
-    found = entries(release, by_pairs=by_pairs)
-    released, everybody = found.released, [*found.models, *found.others]
+    listed = entries(release, by_pairs=by_pairs)
+    released, everybody = listed.released, [*listed.models, *listed.others]
     counted = _Counted(
         everybody,
         _stacked(released, [one.said for one in everybody]),
@@ -259,30 +259,30 @@ def leaderboard(*, actor: Actor, release: Release, by_pairs: bool = False) -> Le
     models = sorted(
         (row for row in rows if row.row is not None), key=lambda row: _best_first(row, scheme.main)
     )
-    said = {one.name: one.said for one in found.models}
+    said = {one.name: one.said for one in listed.models}
     return Leaderboard(
         release,
         released.subsets,
         tuple(models),
         next((row for row in rows if row.row is None and row.name == STACKED), None),
-        *_human(released, found.blind),
+        *_human(released, listed.blind),
         tuple(row for row in rows if row.row is None and row.name != STACKED),
-        _pairs(released, found.models, counted.sums),
+        _pairs(released, listed.models, counted.sums),
         seen_sets(release, [row.row for row in models if row.row is not None]),
-        found.pending,
-        found.blind is not None,
+        listed.pending,
+        listed.blind is not None,
         outside_numbers(release),
         model_successes(released) if released.kind.has(Feature.RUNS) else (),
         powered_board(
             release,
             released,
-            found.unlabelled,
+            listed.unlabelled,
             [(row.row, said[row.name]) for row in models if row.row is not None],
         ),
         scheme,
         {cut: tuple(named) for cut, named in cuts.items()},
         key_positions(released, question_facts(released)) if scheme is BY_QUESTIONS else None,
-        found.switches,
+        listed.switches,
     )
 
 
@@ -307,16 +307,16 @@ def _row(
         one.name,
         one.row,
         overall.cell,
-        {name: found.cell for name, found in by_subset.items()},
+        {name: scored.cell for name, scored in by_subset.items()},
         len(one.covered) == len(released.subsets),
         None
         if overall.recalibrated is None
         else Recalibrated(
             overall.recalibrated,
-            {name: found.recalibrated for name, found in by_subset.items() if found.recalibrated},
+            {name: scored.recalibrated for name, scored in by_subset.items() if scored.recalibrated},
         ),
         {
-            cut: {name: found[at].cell for name, found in named.items() if at in found}
+            cut: {name: scored[at].cell for name, scored in named.items() if at in scored}
             for cut, named in cuts.items()
         },
     )
@@ -327,10 +327,10 @@ def cuts_of(released: ReleasedLabels) -> dict[str, dict[str, BoolArray]]:
     facts = released.decisions
     if facts is None:
         return {}
-    found = {CATEGORY: {name: facts.category == place for place, name in enumerate(facts.categories)}}
+    parts = {CATEGORY: {name: facts.category == place for place, name in enumerate(facts.categories)}}
     if scheme_of(released) is BY_QUESTIONS:
-        found |= question_facts(released).cuts()
-    return {cut: named for cut, named in found.items() if named}
+        parts |= question_facts(released).cuts()
+    return {cut: named for cut, named in parts.items() if named}
 
 
 def _cut(
@@ -338,49 +338,49 @@ def _cut(
 ) -> dict[str, dict[int, _Scored]]:
     """The cells of everybody by part. Of a category those who predict anything of every subset that has it;
     other parts go through all subsets: there everybody is scored on their own, and ranked on all."""
-    found: dict[str, dict[int, _Scored]] = {}
+    by_part: dict[str, dict[int, _Scored]] = {}
     for name, records in named.items():
         here = frozenset(released.subset[records].tolist())
         there = [at for at, one in enumerate(counted.entries) if here <= one.covered]
-        found[name] = _on(released, counted, records, there)
+        by_part[name] = _on(released, counted, records, there)
         for own in {one.covered & here for one in counted.entries} - {here, frozenset()}:
             same = [at for at, one in enumerate(counted.entries) if one.covered & here == own]
             if cut != CATEGORY:
                 part = records & np.isin(released.subset, list(own))
-                found[name] |= _unranked(_on(released, counted, part, same))
-    return found
+                by_part[name] |= _unranked(_on(released, counted, part, same))
+    return by_part
 
 
-def _unranked(found: dict[int, _Scored]) -> dict[int, _Scored]:
+def _unranked(scored: dict[int, _Scored]) -> dict[int, _Scored]:
     return {
         at: _Scored(LeaderboardCell(one.cell.scores, dict.fromkeys(one.cell.ranks)), one.recalibrated)
-        for at, one in found.items()
+        for at, one in scored.items()
     }
 
 
 def _human(
-    released: ReleasedLabels, found: BlindLabellings | None
+    released: ReleasedLabels, blind: BlindLabellings | None
 ) -> tuple[LeaderboardRow | None, LeaderboardRow | None, int]:
     """The rows of the blind human, which are never ranked: with decisions, and by others' labels alone, where
     that is not the same; and of how many labellings they are made."""
-    if found is None:
+    if blind is None:
         return None, None, 0
-    decided = found.decided.steps.any() or found.decided.outcome.any()
-    row, labellings = _human_row(released, found, HUMAN, decisions=True)
-    alone = _human_row(released, found, BY_OTHERS, decisions=False)[0] if decided else None
+    decided = blind.decided.steps.any() or blind.decided.outcome.any()
+    row, labellings = _human_row(released, blind, HUMAN, decisions=True)
+    alone = _human_row(released, blind, BY_OTHERS, decisions=False)[0] if decided else None
     return row, alone, labellings
 
 
 def _human_row(
-    released: ReleasedLabels, found: BlindLabellings, name: str, *, decisions: bool
+    released: ReleasedLabels, blind: BlindLabellings, name: str, *, decisions: bool
 ) -> tuple[LeaderboardRow | None, int]:
     everywhere = np.ones(released.n_records, dtype=bool)
-    whole = human_scores(released, found, everywhere, decisions=decisions)
+    whole = human_scores(released, blind, everywhere, decisions=decisions)
     if whole is None:
         return None, 0
     cells = {}
     for place, subset in enumerate(released.subsets):
-        part = human_scores(released, found, released.subset == place, decisions=decisions)
+        part = human_scores(released, blind, released.subset == place, decisions=decisions)
         if part is not None:
             cells[subset] = LeaderboardCell(part[0], {})
     all_subsets = len(cells) == len(released.subsets)
@@ -401,14 +401,14 @@ def _pairs(
     if not whole:
         return ()
     main, by_steps = scheme_of(released).main, released.kind.has(Feature.STEP_SCORES)
-    found = differences(estimated(released, sums[whole], [main])[main])
+    compared = differences(estimated(released, sums[whole], [main])[main])
     pairs = []
     for i, j in permutations(range(len(whole)), 2):
-        value, half = float(found.value[i, j]), float(found.half[i, j])
+        value, half = float(compared.value[i, j]), float(compared.half[i, j])
         if value > 0 or (value == 0 and i < j):
             one, other = models[whole[i]], models[whole[j]]
             limit = tolerated(value, half, movable(released, one.said, other.said)) if by_steps else None
-            pairs.append(ModelPair(one.name, other.name, value, half, float(found.p[i, j]), limit))
+            pairs.append(ModelPair(one.name, other.name, value, half, float(compared.p[i, j]), limit))
     return tuple(sorted(pairs, key=lambda pair: (-pair.difference, pair.better, pair.worse)))
 
 
@@ -423,9 +423,9 @@ def _overall(released: ReleasedLabels, counted: _Counted) -> dict[int, _Scored]:
     cells: dict[int, _Scored] = {}
     for covered in {one.covered for one in counted.entries}:
         same = [at for at, one in enumerate(counted.entries) if one.covered == covered]
-        found = _on(released, counted, np.isin(released.subset, list(covered)), same)
+        scored = _on(released, counted, np.isin(released.subset, list(covered)), same)
         whole = len(covered) == len(released.subsets)
-        cells |= found if whole else _unranked(found)
+        cells |= scored if whole else _unranked(scored)
     return cells
 
 
@@ -454,7 +454,7 @@ def _on(
         after = dict(zip(again, recalibrated_cells(part, made, sums_after, before), strict=True))
     return {
         there[at]: _Scored(
-            LeaderboardCell(scores, {name: found.get(at) for name, found in ranked.items()}), after.get(at)
+            LeaderboardCell(scores, {name: places.get(at) for name, places in ranked.items()}), after.get(at)
         )
         for at, scores in enumerate(of_sums(part, said, sums, every))
     }
@@ -479,7 +479,7 @@ def recalibrated_cells(
     after = estimated(part, sums)
     changed = {name: changes(before[name], one) for name, one in after.items()}
     return [
-        RecalibratedCell(scores, {name: found[at] for name, found in changed.items()})
+        RecalibratedCell(scores, {name: cells[at] for name, cells in changed.items()})
         for at, scores in enumerate(of_sums(part, made, sums, after))
     ]
 
@@ -524,11 +524,11 @@ def _questions_json(board: Leaderboard) -> dict[str, Any]:
     return {"scored_by": "questions", "key_positions": positions}
 
 
-def cuts_json(found: Cells) -> dict[str, Any]:
+def cuts_json(cells: Cells) -> dict[str, Any]:
     """The parts of decisions by CUTS."""
     return {
         CUTS[cut]: {name: cell.as_json() for name, cell in named.items()}
-        for cut, named in found.items()
+        for cut, named in cells.items()
         if named
     }
 

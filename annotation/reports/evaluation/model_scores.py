@@ -134,8 +134,8 @@ def _cues(released: ReleasedLabels) -> dict[str, Predictions]:
 
 def _verdicts(released: ReleasedLabels, said: Predictions) -> dict[str, int]:
     """The number of questions of each verdict."""
-    found = verdicts_of(released, said)
-    return {name: int((found == place).sum()) for place, name in enumerate(VERDICTS)}
+    verdicts = verdicts_of(released, said)
+    return {name: int((verdicts == place).sum()) for place, name in enumerate(VERDICTS)}
 
 
 def _scored(released: ReleasedLabels, said: Mapping[str, Predictions]) -> dict[str, Scores]:
@@ -161,37 +161,39 @@ def _parts(
     }
 
 
-def _costs_json(found: Costs) -> dict[str, Any]:
+def _costs_json(costs: Costs) -> dict[str, Any]:
     shown = {
-        "usd_per_100_trajectories": found.per_hundred,
-        "usd_per_point_over_always_plus_one": found.per_point,
+        "usd_per_100_trajectories": costs.per_hundred,
+        "usd_per_point_over_always_plus_one": costs.per_point,
     }
     return {name: {"value": one.value, "reason": one.reason} for name, one in shown.items()}
 
 
-def _decisions_json(found: ModelScores) -> dict[str, Any]:
+def _decisions_json(scored: ModelScores) -> dict[str, Any]:
     """The part about decisions; empty where there are none."""
-    if found.scores.pairs is None and found.scores.questions is None:
+    if scored.scores.pairs is None and scored.scores.questions is None:
         return {}
     cuts: dict[str, dict[str, Scores]] = {CUTS["category"]: {}}
-    cuts |= {CUTS[cut]: named for cut, named in found.cuts.items()}
-    parts = {"subsets": found.subsets, **cuts, "cues": found.cues}
+    cuts |= {CUTS[cut]: named for cut, named in scored.cuts.items()}
+    parts = {"subsets": scored.subsets, **cuts, "cues": scored.cues}
     told = {key: {name: one.as_json() for name, one in part.items()} for key, part in parts.items()}
-    return told | ({"verdicts": found.verdicts} if found.verdicts else {})
+    return told | ({"verdicts": scored.verdicts} if scored.verdicts else {})
 
 
-def as_json(found: ModelScores) -> dict[str, Any]:
+def as_json(scored: ModelScores) -> dict[str, Any]:
     """The same as JSON: unrounded numbers, null with a reason where undefined."""
     return {
-        "overall": found.scores.as_json(),
-        "recalibrated": None if found.recalibrated is None else found.recalibrated.as_json(),
-        **_decisions_json(found),
-        "confusion": None if found.confusion is None else found.confusion.tolist(),
-        "first_errors": None if found.offsets is None else asdict(found.offsets),
-        "cost": _costs_json(found.costs),
-        "by_length": [{"from": part.low, "to": part.high, **part.scores.as_json()} for part in found.lengths],
+        "overall": scored.scores.as_json(),
+        "recalibrated": None if scored.recalibrated is None else scored.recalibrated.as_json(),
+        **_decisions_json(scored),
+        "confusion": None if scored.confusion is None else scored.confusion.tolist(),
+        "first_errors": None if scored.offsets is None else asdict(scored.offsets),
+        "cost": _costs_json(scored.costs),
+        "by_length": [
+            {"from": part.low, "to": part.high, **part.scores.as_json()} for part in scored.lengths
+        ],
         "by_position": [
-            {"from": one.low, "to": one.high, "steps": one.steps, "right": one.right} for one in found.places
+            {"from": one.low, "to": one.high, "steps": one.steps, "right": one.right} for one in scored.places
         ],
         "worst": [
             {
@@ -200,9 +202,9 @@ def as_json(found: ModelScores) -> dict[str, Any]:
                 "subset": one.subset,
                 "steps": one.found.steps,
                 "wrong": one.found.wrong,
-                "first_error_right": None if found.offsets is None else one.found.first_error,
+                "first_error_right": None if scored.offsets is None else one.found.first_error,
                 "outcome_right": one.found.outcome,
             }
-            for one in found.worst
+            for one in scored.worst
         ],
     }

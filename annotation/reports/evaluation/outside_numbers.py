@@ -40,11 +40,11 @@ class OutsideCorrelation:
 
 def outside_numbers(release: Release) -> tuple[OutsideNumbers, ...]:
     """The numbers of a release by title, in one query. The caller has asked for permission."""
-    found: dict[str, OutsideNumbers] = {}
+    numbers: dict[str, OutsideNumbers] = {}
     rows = OutsideNumber.objects.filter(release=release).order_by("title", "model")
     for title, model, value in rows.values_list("title", "model", "value"):
-        found.setdefault(title, OutsideNumbers(title, {})).numbers[model] = value
-    return tuple(found.values())
+        numbers.setdefault(title, OutsideNumbers(title, {})).numbers[model] = value
+    return tuple(numbers.values())
 
 
 def policy_figures(models: Iterable[ModelSuccess]) -> dict[str, dict[str, float]]:
@@ -62,9 +62,9 @@ def correlations(
     numbers: Mapping[str, float], figures: Mapping[str, Mapping[str, float]]
 ) -> list[OutsideCorrelation]:
     """The numbers against each of the figures, which are values by the names of models."""
-    found = []
+    correlated = []
     for figure, values in figures.items():
         both = sorted(numbers.keys() & values.keys())
         pairs = [numbers[name] for name in both], [values[name] for name in both]
-        found.append(OutsideCorrelation(figure, pearson(*pairs), spearman(*pairs)))
-    return found
+        correlated.append(OutsideCorrelation(figure, pearson(*pairs), spearman(*pairs)))
+    return correlated

@@ -52,27 +52,27 @@ def both_parts(release: Release, released: ReleasedLabels) -> BothParts:
     there = Trajectory.objects.filter(project=release.project_id, source__finished_at__lt=release.created_at)
     columns = ("pk", "task", "subset__name", "record_id")
     tasks: dict[int, int] = {}
-    found: dict[tuple[str, str], tuple[int, int]] = {}
+    located: dict[tuple[str, str], tuple[int, int]] = {}
     for pk, task, subset, name in there.order_by("pk").values_list(*columns).iterator():
         if pk in frozen:
             tasks[task] = int(released.task[frozen[pk]])
         elif (subset, unescape(name)) in named:
-            found[subset, unescape(name)] = (pk, task)
-    for _pk, task in found.values():
+            located[subset, unescape(name)] = (pk, task)
+    for _pk, task in located.values():
         tasks.setdefault(task, max(released.n_tasks, max(tasks.values(), default=-1) + 1))
-    order = {pk: at for at, (pk, _task) in enumerate(found.values())}
+    order = {pk: at for at, (pk, _task) in enumerate(located.values())}
     rows = Step.objects.filter(trajectory__project=release.project_id).order_by("trajectory", "message_index")
     steps = integer_rows(rows.values_list("trajectory", "message_index", "pk"), 3)
     own = np.array([order.get(pk, -1) for pk in steps[:, 0].tolist()], dtype=np.int64)
     # record by record, in the order in which they are named
     chosen = np.flatnonzero(own >= 0)[np.argsort(own[own >= 0], kind="stable")]
-    none = np.zeros(len(found), dtype=np.int64)
+    none = np.zeros(len(located), dtype=np.int64)
     part = ReleasedLabels(
         released.subsets,
-        tuple(name for _subset, name in found),
-        ("",) * len(found),
-        np.array([released.subsets.index(subset) for subset, _name in found], dtype=np.int64),
-        np.array([tasks[task] for _pk, task in found.values()], dtype=np.int64),
+        tuple(name for _subset, name in located),
+        ("",) * len(located),
+        np.array([released.subsets.index(subset) for subset, _name in located], dtype=np.int64),
+        np.array([tasks[task] for _pk, task in located.values()], dtype=np.int64),
         none,
         none,
         own[chosen],
@@ -121,9 +121,9 @@ def _judges(release: Release, parts: BothParts, both: ReleasedLabels) -> dict[Ju
         at = of_step.get((parts.place.get(trajectory, -1), index))
         if at is not None:
             step_place[pk] = at
-    found = {}
+    by_judge = {}
     for judge in stacked_judges(release.project_id):
         asked = asked_about(judge, release.created_at)
         if len({parts.place[pk] for pk in asked if pk in parts.place}) == both.n_records:
-            found[judge] = labels_of(judge.pk, both, parts.place, step_place, until=release.created_at)
-    return found
+            by_judge[judge] = labels_of(judge.pk, both, parts.place, step_place, until=release.created_at)
+    return by_judge

@@ -90,12 +90,15 @@ def powered_board(
     if more is None or not more.n_records:
         stated = (release.parsed_manifest().get("unlabelled") or {}).get("reason")
         return PoweredBoard(0, NOT_READ if more is None else stated or NO_PART, (), ())
-    found = {row.model: _components(released, more, row, said) for row, said in models}
+    by_model = {row.model: _components(released, more, row, said) for row, said in models}
     rows = [
         PoweredRow(
             row.model,
-            {name: powered(one, share=True, fewest=FEWEST_TASKS) for name, one in found[row.model].items()},
-            "" if found[row.model] else NOT_READ if row.powered is None else NOT_ALL,
+            {
+                name: powered(one, share=True, fewest=FEWEST_TASKS)
+                for name, one in by_model[row.model].items()
+            },
+            "" if by_model[row.model] else NOT_READ if row.powered is None else NOT_ALL,
         )
         for row, _said in models
     ]
@@ -104,10 +107,12 @@ def powered_board(
             (first, second),
             {
                 name: powered(
-                    found[first][name].less(found[second][name]), share=False, fewest=FEWEST_OF_DIFFERENCES
+                    by_model[first][name].less(by_model[second][name]),
+                    share=False,
+                    fewest=FEWEST_OF_DIFFERENCES,
                 )
                 for name in COLUMNS
-                if name in found[first] and name in found[second]
+                if name in by_model[first] and name in by_model[second]
             },
         )
         for first, second in combinations((row.model for row in rows if row.figures), 2)

@@ -218,10 +218,10 @@ def _add_answer(shown: FrozenRecord, told: Mapping[str, Any]) -> None:
 def _reasons(row: PredictionSet, ordinal: int) -> dict[str, Any]:
     """The reasons and comment of a model on a record; those stored last count."""
     kept = PredictionReasons.objects.filter(prediction_set=row, first__lte=ordinal, last__gte=ordinal)
-    found: dict[str, Any] = {}
+    reasons: dict[str, Any] = {}
     for body in kept.order_by("pk").values_list("body", flat=True):
-        found = json.loads(zlib.decompress(bytes(body))).get(str(ordinal), found)
-    return found
+        reasons = json.loads(zlib.decompress(bytes(body))).get(str(ordinal), reasons)
+    return reasons
 
 
 def model_records(*, actor: Actor, row: PredictionSet, asked: PredictedRecordFilter) -> list[ListedRecord]:
@@ -246,7 +246,7 @@ def model_records(*, actor: Actor, row: PredictionSet, asked: PredictedRecordFil
     else:
         chosen = covered
     only_wrong = asked.cell is None and not asked.first
-    found = erring(whole, said, chosen, only_wrong=only_wrong, first=counts)
+    errors = erring(whole, said, chosen, only_wrong=only_wrong, first=counts)
     of_record: dict[int, list[int]] = {}
     for at in steps.tolist():
         of_record.setdefault(int(whole.record[at]), []).append(int(whole.message_index[at]))
@@ -259,5 +259,5 @@ def model_records(*, actor: Actor, row: PredictionSet, asked: PredictedRecordFil
             int(counts[one.record]) if counts is not None else one.wrong,
             tuple(of_record.get(one.record, ())),
         )
-        for one in found
+        for one in errors
     ]

@@ -28,9 +28,9 @@ def seen_sets(release: Release, rows: Iterable[PredictionSet]) -> frozenset[int]
     judges = Judge.objects.filter(
         Exists(shown.filter(judge=OuterRef("pk"))), project=release.project_id
     ).values_list("pk", "name", "model")
-    found = list(judges)
-    pks = {pk for pk, _name, _model in found}
-    names = {name for _pk, *both in found for name in both if name}
+    listed = list(judges)
+    pks = {pk for pk, _name, _model in listed}
+    names = {name for _pk, *both in listed for name in both if name}
     return frozenset(row.pk for row in known if row.judge_id in pks or row.model in names)
 
 
@@ -49,8 +49,8 @@ def seen_records(release: Release, rows: Iterable[PredictionSet]) -> dict[int, f
         "judge", "judge__name", "judge__model", "trajectory"
     ):
         if trajectory in place:
-            for found in (told[judge], *(names[one] for one in {name, model} if one)):
-                found.add(place[trajectory])
+            for records in (told[judge], *(names[one] for one in {name, model} if one)):
+                records.add(place[trajectory])
     return {
         row.pk: frozenset(told.get(row.judge_id or 0, set()) | names.get(row.model, set()))
         for row in known

@@ -65,15 +65,15 @@ def size_plan(
     live = m.Trajectory.objects.filter(project=project, live=True).order_by()
     counted = live.aggregate(tasks=Count("task", distinct=True), runs=Count("pk"))
     resolved = live.filter(state__in=RESOLVED).values("task").distinct().count()
-    found = _so_far(project) if resolved >= MIN_TASKS else None
+    so_far = _so_far(project) if resolved >= MIN_TASKS else None
     return SizePlan(
         project,
         Design(
             tasks or max(MIN_TASKS, counted["tasks"] or FIRST_TASKS),
             runs or (counted["runs"] / counted["tasks"] if counted["tasks"] else 1.0),
         ),
-        found or PUBLISHED,
-        found is not None,
+        so_far or PUBLISHED,
+        so_far is not None,
         resolved,
     )
 
@@ -91,19 +91,19 @@ def _so_far(project: m.Project) -> StepAccuracyVariance | None:
     return variance_so_far(data.known.only(data.labelled), said)
 
 
-def as_json(found: SizePlan) -> dict[str, Any]:
+def as_json(plan: SizePlan) -> dict[str, Any]:
     """The plan as JSON: unrounded fractions; null where it takes more than a million tasks."""
-    accuracy, difference = found.variance.accuracy, found.variance.difference
+    accuracy, difference = plan.variance.accuracy, plan.variance.difference
 
     def needed(of: Callable[[float, Design], int | None]) -> list[dict[str, Any]]:
-        return [{"points": points, "tasks": of(points, found.design)} for points in POINTS]
+        return [{"points": points, "tasks": of(points, plan.design)} for points in POINTS]
 
     return {
-        "project": found.project.slug,
-        "tasks": found.design.tasks,
-        "runs": found.design.runs,
-        "from_labels": found.from_labels,
-        "resolved_tasks": found.labelled,
+        "project": plan.project.slug,
+        "tasks": plan.design.tasks,
+        "runs": plan.design.runs,
+        "from_labels": plan.from_labels,
+        "resolved_tasks": plan.labelled,
         "variance": {"step_accuracy": _variance(accuracy), "difference": _variance(difference)},
         "sizes": [
             {
@@ -112,12 +112,12 @@ def as_json(found: SizePlan) -> dict[str, Any]:
                 "half_width": accuracy.half_width(size),
                 "detectable_difference": difference.detectable(size),
             }
-            for size in found.sizes
+            for size in plan.sizes
         ],
         "tasks_for_half_width": needed(accuracy.tasks_within),
         "tasks_for_difference": needed(difference.tasks_for),
     }
 
 
-def _variance(found: VarianceComponents) -> dict[str, float]:
-    return {name: value for name, value in asdict(found).items() if name != "reader"}
+def _variance(variance: VarianceComponents) -> dict[str, float]:
+    return {name: value for name, value in asdict(variance).items() if name != "reader"}

@@ -193,19 +193,19 @@ def fates(project: m.Project, labels: CountedLabels, arm: Integers, judges: dict
     of_unit = dict(_allocations(project))
     claims = m.Assignment.objects.filter(project=project, imported=False).order_by()
     columns = ("trajectory__task", "annotator", "state", "trajectory__state", "trajectory__live")
-    found: dict[str, Counter[str]] = {one.value: Counter() for one in arms}
+    counts: dict[str, Counter[str]] = {one.value: Counter() for one in arms}
     units: dict[str, set[tuple[int, int]]] = {one.value: set() for one in arms}
     for task, annotator, state, settled, live in claims.values_list(*columns):
         name = of_unit.get((task, annotator))
-        if name in found:
+        if name in counts:
             units[name].add((task, annotator))
-            found[name][_fate(state, settled, live)] += 1
+            counts[name][_fate(state, settled, live)] += 1
     shown = _shown(project)
     return [
         _arm_fate(
             one.value,
             len(units[one.value]),
-            found[one.value],
+            counts[one.value],
             labels.where(arm == ARMS.index(one)),
             shown,
             judges,
@@ -273,7 +273,7 @@ def _pairs(rows: core.ArmLabels, arms: Sequence[Arm]) -> list[PairFigures]:
     rows = rows.where(np.flatnonzero(rows.arm != core.NO_ARM))
     one, other = core.pairs_of(rows)
     number = core.arms_of_pairs(rows, one, other)
-    found = []
+    figures = []
     for pair in core.PAIRS:
         at = np.flatnonzero(number == core.number_of(pair))
         if not len(at) or not set(pair) <= set(arms):
@@ -283,8 +283,8 @@ def _pairs(rows: core.ArmLabels, arms: Sequence[Arm]) -> list[PairFigures]:
         people = rows.annotator[a] * (1 + int(rows.annotator.max())) + rows.annotator[b]
         stack = [rows.subset[a], rows.task[a], people, rows.value[a], rows.value[b]]
         tables = LabelPairTables.of(np.stack(stack, axis=1))
-        found.append(PairFigures(pair, tables.n_tasks, len(at), *estimates(tables)))
-    return found
+        figures.append(PairFigures(pair, tables.n_tasks, len(at), *estimates(tables)))
+    return figures
 
 
 def trial_json(trial: ExperimentReport) -> dict[str, Any]:

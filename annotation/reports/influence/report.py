@@ -176,7 +176,7 @@ def _of_people(project: m.Project) -> Influence:
     suggestions = rows_of.said_of_labels(labels, judges, suggested)
     became = fates(project, labels, arm, everybody)
     rng = np.random.default_rng(SEED)
-    found = trial(project, labels, arm, list(judges.values()), suggestions, became, rng)
+    results = trial(project, labels, arm, list(judges.values()), suggestions, became, rng)
     most = most_of(suggestions)
     beside = np.concatenate([suggestions, most[None]])
     of_steps = revealed_labels(project, m.Label)
@@ -185,13 +185,13 @@ def _of_people(project: m.Project) -> Influence:
         seed=project.experiment_seed,
         arms=tuple(
             _arm_of_people(fate, labels.where(rows), beside[:, rows], judges)
-            for fate in found.fates
+            for fate in results.fates
             for rows in [np.flatnonzero(arm == ARMS.index(Arm(fate.arm)))]
         ),
         contrasts=(),
         change_rates=_changes(of_steps, revealed_labels(project, m.OutcomeLabel), everybody),
         reason="",
-        trial=found,
+        trial=results,
         annotators=annotator_effects(labels, arm, most, of_steps),
     )
 
@@ -342,12 +342,12 @@ def _contrast_json(contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def _difference_json(found: ArmDifference) -> dict[str, Any]:
+def _difference_json(difference: ArmDifference) -> dict[str, Any]:
     return {
-        **found.measure.as_json(),
-        "standard_error": found.se,
-        "minimum_detectable_effect": found.mde,
-        "minimum_detectable_effect_reason": found.mde_reason,
+        **difference.measure.as_json(),
+        "standard_error": difference.se,
+        "minimum_detectable_effect": difference.mde,
+        "minimum_detectable_effect_reason": difference.mde_reason,
     }
 
 

@@ -93,14 +93,14 @@ def _scores(**of_suggestions: Any) -> dict[int, float | None]:
     labels = m.SuggestedLabel.objects.filter(**of_labels).order_by(
         "suggestion__trajectory_id", "suggestion_id"
     )
-    found: dict[int, float | None] = {pk: contested([], given) for pk, given in outcomes.items()}
+    scores: dict[int, float | None] = {pk: contested([], given) for pk, given in outcomes.items()}
     columns = ("suggestion__trajectory", "suggestion", "step", "value")
     for trajectory, of_it in groupby(_rows(labels.values_list(*columns)), key=lambda row: row[0]):
         judges: dict[int, dict[int, int | None]] = defaultdict(dict)
         for _trajectory, suggestion, step, value in of_it:
             judges[suggestion][step] = value
-        found[trajectory] = contested(list(judges.values()), outcomes[trajectory])
-    return found
+        scores[trajectory] = contested(list(judges.values()), outcomes[trajectory])
+    return scores
 
 
 def _rows(query: QuerySet[Any, Any]) -> Iterator[Any]:

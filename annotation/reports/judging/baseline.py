@@ -87,17 +87,17 @@ def _figure(details: Mapping[str, Any], name: str, title: str, beside: str) -> B
     )
 
 
-def lines(found: BaselineTraining) -> list[str]:
+def lines(training: BaselineTraining) -> list[str]:
     """The same for a terminal."""
-    source = "the demo release (too few resolved labels yet)" if found.demo else "the resolved labels"
+    source = "the demo release (too few resolved labels yet)" if training.demo else "the resolved labels"
     beside = {"always_plus_one": "always +1", "shares": "shares of the labels alone"}
     return [
-        f"Trained on {source}: {found.steps:,} steps, {found.trajectories:,} trajectories, "
-        f"{found.tasks:,} tasks. Cross-validation by task, {found.folds} folds:",
+        f"Trained on {source}: {training.steps:,} steps, {training.trajectories:,} trajectories, "
+        f"{training.tasks:,} tasks. Cross-validation by task, {training.folds} folds:",
         *(
             f"  {one.title:<20} {_number(one.value)}{_interval(one)}   "
             f"{beside[one.reference_name]} {_number(one.reference)}"
-            for one in found.figures
+            for one in training.figures
         ),
     ]
 

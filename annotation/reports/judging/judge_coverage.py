@@ -45,21 +45,21 @@ class JudgeCoverage:
 
 
 def judge_coverage(
-    *, actor: Actor, release: Release, found: FrozenTrajectories | None = None
+    *, actor: Actor, release: Release, frozen: FrozenTrajectories | None = None
 ) -> list[JudgeCoverage]:
     """The judges of the release's project by name. Five queries beside those of `frozen_trajectories` (or
-    `found`, when they are known), and those of the permission."""
+    `frozen`, when they are known), and those of the permission."""
     require(actor, "predictions.change", release)
-    found = found or frozen_trajectories(release)
+    frozen = frozen or frozen_trajectories(release)
     suggested: dict[int, set[int]] = {}
     complete: dict[int, set[int]] = {}
     rest = ExpressionWrapper(INCOMPLETE, output_field=BooleanField())
     rows = Suggestion.objects.filter(trajectory__in=of_release(release)).annotate(rest=rest).order_by()
     for judge, trajectory, lacks in rows.values_list("judge", "trajectory", "rest"):
-        if trajectory in found.place:
-            suggested.setdefault(judge, set()).add(found.place[trajectory])
+        if trajectory in frozen.place:
+            suggested.setdefault(judge, set()).add(frozen.place[trajectory])
             if not lacks:
-                complete.setdefault(judge, set()).add(found.place[trajectory])
+                complete.setdefault(judge, set()).add(frozen.place[trajectory])
     failed: dict[int, set[int]] = {}
     items = SuggestionItem.objects.filter(
         trajectory__in=of_release(release),
@@ -68,14 +68,14 @@ def judge_coverage(
         run__options=None,
     )
     for judge, trajectory in items.order_by().values_list("run__judge", "trajectory"):
-        if trajectory in found.place:
-            failed.setdefault(judge, set()).add(found.place[trajectory])
+        if trajectory in frozen.place:
+            failed.setdefault(judge, set()).add(frozen.place[trajectory])
     sets = {row.judge_id: row for row in _sets(release)}
     runs = SuggestionRun.objects.filter(
         project=release.project_id, finished_at__isnull=True, options__isnull=True
     )
     active = {run.judge_id: run for run in runs}
-    possible = {found.place[pk] for pk in found.live}
+    possible = {frozen.place[pk] for pk in frozen.live}
     none: set[int] = set()
     return [
         JudgeCoverage(

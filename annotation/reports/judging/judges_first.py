@@ -119,11 +119,11 @@ def preview(*, viewer: Actor, project: m.Project, judges: Sequence[m.Judge]) -> 
     trajectories. Raises as `check_judges`, Denied."""
     require(viewer, "judges_first.settle", project)
     check_judges(project, judges)
-    found = Settlement()
+    settlement = Settlement()
     for part in considered(project, judges):
         for one in part:
-            found.count(one)
-    return found
+            settlement.count(one)
+    return settlement
 
 
 def considered(project: m.Project, judges: Sequence[m.Judge]) -> Iterator[list[Considered]]:

@@ -147,8 +147,8 @@ def _asked(trial: m.Judge) -> Sequence[int]:
     return list(m.Suggestion.stored.filter(judge=trial).values_list("trajectory", flat=True))
 
 
-def _value(found: int) -> int | None:
-    return None if found == MISSING else found
+def _value(value: int) -> int | None:
+    return None if value == MISSING else value
 
 
 def _judged(sample: m.WorkshopSample, judge: m.Judge) -> tuple[Integers, JudgedSteps]:
@@ -166,7 +166,7 @@ def _judged(sample: m.WorkshopSample, judge: m.Judge) -> tuple[Integers, JudgedS
     return step, JudgedSteps(*judged)
 
 
-def as_json(found: Sequence[TriedPrompt]) -> list[dict[str, Any]]:
+def as_json(tried: Sequence[TriedPrompt]) -> list[dict[str, Any]]:
     """The prompts as JSON: unrounded numbers, null with a reason where undefined."""
     return [
         {
@@ -177,5 +177,5 @@ def as_json(found: Sequence[TriedPrompt]) -> list[dict[str, Any]]:
             "state": None if one.run is None else one.run.state,
             **one.scores.as_json(),
         }
-        for one in found
+        for one in tried
     ]

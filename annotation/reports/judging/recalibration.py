@@ -67,13 +67,13 @@ def recalibration(*, viewer: Actor, judge: m.Judge) -> Recalibration:
     labelled = m.SuggestedLabel.objects.filter(
         suggestion__judge=judge, step=OuterRef("step"), value__isnull=False
     )
-    found = m.Consensus.objects.filter(
+    consensus = m.Consensus.objects.filter(
         Exists(labelled),
         trajectory__project=judge.project_id,
         trajectory__live=True,
         trajectory__state__in=RESOLVED,
     ).aggregate(steps=Count("pk"), tasks=Count("trajectory__task", distinct=True))
-    return Recalibration(judge.recalibrate, found["steps"], found["tasks"], judge.recalibration)
+    return Recalibration(judge.recalibrate, consensus["steps"], consensus["tasks"], judge.recalibration)
 
 
 def material(judge: m.Judge) -> RecalibrationMaterial:

@@ -124,7 +124,7 @@ def incomplete(judge: Judge) -> frozenset[int]:
 def given_labels(judge: Judge, trajectories: Sequence[int]) -> dict[int, dict[int, int]]:
     """The labels that the judge has given to steps of trajectories: trajectory → message index → label. One
     query."""
-    found: dict[int, dict[int, int]] = defaultdict(dict)
+    given: dict[int, dict[int, int]] = defaultdict(dict)
     labels = SuggestedLabel.stored.filter(
         suggestion__judge=judge, suggestion__trajectory__in=trajectories, value__isnull=False
     )
@@ -132,8 +132,8 @@ def given_labels(judge: Judge, trajectories: Sequence[int]) -> dict[int, dict[in
         "suggestion__trajectory", "step__message_index", "value"
     ):
         if value is not None:
-            found[trajectory][index] = value
-    return found
+            given[trajectory][index] = value
+    return given
 
 
 def _of_release(judge: Judge, version: str, rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:

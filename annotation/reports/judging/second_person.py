@@ -152,11 +152,11 @@ def labelled_by(project: m.Project, trajectories: Collection[int]) -> dict[int, 
     rows = m.Suggestion.objects.filter(
         judge__project=project, trajectory__in=trajectories, outcome__isnull=False
     ).order_by()
-    found: dict[int, set[int]] = defaultdict(set)
+    annotators: dict[int, set[int]] = defaultdict(set)
     complete = rows.annotate(given=given).filter(given=F("trajectory__step_count"))
     for judge, trajectory in complete.values_list("judge", "trajectory"):
-        found[judge].add(trajectory)
-    return found
+        annotators[judge].add(trajectory)
+    return annotators
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +173,18 @@ def first_read(project: m.Project) -> FirstRead | None:
     """The material from which a rule could be made now; None for too few judges or trajectories. A judge that
     lacks more than a tenth of the trajectories is left out, and then what others lack, or people have not
     labelled blind."""
-    found = list(doubly_labelled(project).values_list("pk", flat=True)[:READ_AT_MOST])
-    if len(found) < core.FITTED_AT[0]:
+    read = list(doubly_labelled(project).values_list("pk", flat=True)[:READ_AT_MOST])
+    if len(read) < core.FITTED_AT[0]:
         return None
     complete = {
         judge: labelled
-        for judge, labelled in labelled_by(project, found).items()
-        if len(labelled) >= LABELLED_BY_A_JUDGE * len(found)
+        for judge, labelled in labelled_by(project, read).items()
+        if len(labelled) >= LABELLED_BY_A_JUDGE * len(read)
     }
     if len(complete) < core.FEWEST_JUDGES:
         return None
     common = set.intersection(*complete.values())
-    first = [pk for pk in found if pk in common]
+    first = [pk for pk in read if pk in common]
     data = material(project, only=first, judges=sorted(complete))
     people = (labels_of_people(data, slot=0), labels_of_people(data, slot=1))
     whole = people[0].there & people[1].there & data.labelled
@@ -219,11 +219,11 @@ def whole(data: StackMaterial, said: Predictions) -> BoolArray:
     """The records (R,) of which every step and the outcome have a label."""
     lacking = said.outcome == MISSING
     lacking[data.known.record[said.steps == MISSING]] = True
-    found: BoolArray = ~lacking
-    return found
+    mask: BoolArray = ~lacking
+    return mask
 
 
 def places_of(data: StackMaterial, trajectories: Collection[int]) -> BoolArray:
     """A mask (R,) of the records of these trajectories."""
-    found: BoolArray = np.isin(data.trajectory, list(trajectories))
-    return found
+    mask: BoolArray = np.isin(data.trajectory, list(trajectories))
+    return mask

@@ -47,15 +47,15 @@ def short_questions(judge: Judge, selection: RunSelection, options: int) -> list
         raise Invalid(problem, fields={"limit": problem})
     rows = unlabelled(in_subset(judge, selection, Trajectory.objects.filter(project=judge.project_id)))
     may_be = rows.filter(step_count__lt=options, content__source_labels__isnull=False)
-    found: list[int] = []
+    short: list[int] = []
     pks = list(may_be.order_by("position", "pk").values_list("pk", flat=True))
     for start in range(0, len(pks), LOADED_AT_ONCE):
         part = pks[start : start + LOADED_AT_ONCE]
         asked = set(_with_key(part))
-        found += [pk for pk in part if pk in asked]
-        if selection.limit is not None and len(found) >= selection.limit:
-            return found[: selection.limit]
-    return found
+        short += [pk for pk in part if pk in asked]
+        if selection.limit is not None and len(short) >= selection.limit:
+            return short[: selection.limit]
+    return short
 
 
 def unlabelled(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:

@@ -181,8 +181,8 @@ def revealed_to(user: User, trajectory: Trajectory) -> list[StepSuggestions]:
     )
     if not seen:
         return []
-    found = suggestions_for(trajectory=trajectory, steps=seen)
-    return sorted(found, key=lambda one: (one.message_index is None, one.message_index or 0))
+    suggestions = suggestions_for(trajectory=trajectory, steps=seen)
+    return sorted(suggestions, key=lambda one: (one.message_index is None, one.message_index or 0))
 
 
 def suggestions_for_admin(

@@ -57,12 +57,12 @@ class Leaning:
     @property
     def words(self) -> tuple[str, ...]:
         """The leaning in words, of "lenient", "strict", "neutral-shy"; none: like the others."""
-        found = []
+        parts = []
         if abs(self.shift) >= LEANS:
-            found.append("lenient" if self.shift > 0 else "strict")
+            parts.append("lenient" if self.shift > 0 else "strict")
         if self.others_zeros >= 0.02 and self.zeros <= SHY * self.others_zeros:
-            found.append("neutral-shy")
-        return tuple(found)
+            parts.append("neutral-shy")
+        return tuple(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def annotator_figures(*, viewer: Actor, project: m.Project, annotator: int) -> A
     compared = len(np.unique(rows.trajectory))
     enough = compared >= FEWEST
     kappa, agreement = _figures(rows, enough)
-    found = AnnotatorFigures(
+    figures = AnnotatorFigures(
         person=person,
         own=own,
         trajectories=done["n"],
@@ -156,7 +156,7 @@ def annotator_figures(*, viewer: Actor, project: m.Project, annotator: int) -> A
         weeks=_weeks(rows, annotator) if enough else (),
         drift=drift(viewer=viewer, project=project, annotator=annotator),
     )
-    return _rounded(found) if own else found
+    return _rounded(figures) if own else figures
 
 
 def _blocks(submitted: QuerySet[m.Assignment]) -> dict[int, int]:
@@ -165,12 +165,12 @@ def _blocks(submitted: QuerySet[m.Assignment]) -> dict[int, int]:
     case in it is resolved."""
     rows = submitted.filter(recheck__isnull=True, submitted_at__isnull=False).order_by("submitted_at", "pk")
     done: list[Any] = list(rows.values_list("trajectory", "trajectory__state", "submitted_at"))
-    found = {}
+    blocks = {}
     for start in range(0, len(done) - FEWEST + 1, FEWEST):
         block = done[start : start + FEWEST]
         if all(state in RESOLVED for _pk, state, _at in block):
-            found.update(dict.fromkeys((pk for pk, _state, _at in block), _monday(block[-1][2])))
-    return found
+            blocks.update(dict.fromkeys((pk for pk, _state, _at in block), _monday(block[-1][2])))
+    return blocks
 
 
 def _monday(at: datetime) -> int:
@@ -183,8 +183,8 @@ def _of(rows: PairedRows, annotator: int) -> PairedRows:
 
 def _figures(rows: PairedRows, enough: bool) -> tuple[Measure, Measure]:
     counts = count_step_pairs(rows.pairs(alone=True))
-    found = (figure_of(counts, "kappa"), figure_of(counts, "percent_agreement"))
-    return found if enough and found[0].n >= FEWEST_PAIRS else (NOTHING, NOTHING)
+    measures = (figure_of(counts, "kappa"), figure_of(counts, "percent_agreement"))
+    return measures if enough and measures[0].n >= FEWEST_PAIRS else (NOTHING, NOTHING)
 
 
 def _with_consensus(project: m.Project, annotator: int, only: Collection[int] | None) -> Measure:
@@ -202,11 +202,11 @@ def _with_consensus(project: m.Project, annotator: int, only: Collection[int] | 
         .values_list("assignment__trajectory")
         .annotate(n=Count("pk"), same=Count("pk", filter=Q(step__consensus__value=F("blind"))))
     )
-    found = [(n, same) for pk, n, same in counted if only is None or pk in only]
-    steps = sum(n for n, _same in found)
-    if steps < FEWEST_PAIRS or len(found) < FEWEST:
+    compared = [(n, same) for pk, n, same in counted if only is None or pk in only]
+    steps = sum(n for n, _same in compared)
+    if steps < FEWEST_PAIRS or len(compared) < FEWEST:
         return NOTHING
-    return Measure(sum(same for _n, same in found) / steps, steps)
+    return Measure(sum(same for _n, same in compared) / steps, steps)
 
 
 def _own_and_others(rows: PairedRows, annotator: int) -> tuple[Any, Any, Any]:
@@ -228,12 +228,12 @@ def _leaning(rows: PairedRows, annotator: int) -> Leaning | None:
 def _weeks(rows: PairedRows, annotator: int) -> tuple[AnnotatorWeek, ...]:
     own, other, row = _own_and_others(rows, annotator)
     week = rows.week[row]
-    found = []
+    weeks = []
     for monday in np.unique(week).tolist():
         here = week == monday
         n = int(here.sum())
         enough = n >= FEWEST_PAIRS and len(np.unique(rows.trajectory[row[here]])) >= FEWEST
-        found.append(
+        weeks.append(
             AnnotatorWeek(
                 date.fromordinal(monday),
                 n,
@@ -241,10 +241,10 @@ def _weeks(rows: PairedRows, annotator: int) -> tuple[AnnotatorWeek, ...]:
                 float((own[here] - other[here]).mean()) if enough else None,
             )
         )
-    return tuple(found)
+    return tuple(weeks)
 
 
-def _rounded(found: AnnotatorFigures) -> AnnotatorFigures:
+def _rounded(figures: AnnotatorFigures) -> AnnotatorFigures:
     """The figures as their annotator reads them: without counts of labels, and without intervals, which say
     the same more exactly."""
 
@@ -254,42 +254,42 @@ def _rounded(found: AnnotatorFigures) -> AnnotatorFigures:
     def value(exact: float | None) -> float | None:
         return exact and round(exact, DIGITS)
 
-    lean = found.leaning
+    lean = figures.leaning
     return replace(
-        found,
-        kappa=measure(found.kappa),
-        agreement=measure(found.agreement),
-        with_consensus=measure(found.with_consensus),
+        figures,
+        kappa=measure(figures.kappa),
+        agreement=measure(figures.agreement),
+        with_consensus=measure(figures.with_consensus),
         leaning=lean
         and Leaning(*(round(exact, DIGITS) for exact in (lean.shift, lean.zeros, lean.others_zeros))),
         weeks=tuple(
             replace(week, n=0, agreement=value(week.agreement), shift=value(week.shift))
-            for week in found.weeks
+            for week in figures.weeks
         ),
     )
 
 
-def as_json(found: AnnotatorFigures) -> dict[str, Any]:
+def as_json(figures: AnnotatorFigures) -> dict[str, Any]:
     """JSON-ready, numbers as in the figures, null where there is too little to say, or with a reason; without
     counts and intervals of what annotators read of themselves."""
-    lean = found.leaning
-    hidden = ("n", "interval", "interval_reason") if found.own else ()
+    lean = figures.leaning
+    hidden = ("n", "interval", "interval_reason") if figures.own else ()
 
     def shown(fields: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in fields.items() if name not in hidden}
 
     return {
-        "annotator": str(found.person),
-        "submitted": {"trajectories": found.trajectories, "steps": found.steps},
-        "active_seconds_per_step": found.seconds,
-        "steps_per_hour": found.per_hour,
-        "confirmed_proposals": found.confirmed,
-        "reveals": found.reveals,
-        "compared_trajectories": found.compared,
-        "percent_agreement": shown(found.agreement.as_json()),
-        "kappa": shown(found.kappa.as_json()),
-        "with_consensus": shown(found.with_consensus.as_json()),
+        "annotator": str(figures.person),
+        "submitted": {"trajectories": figures.trajectories, "steps": figures.steps},
+        "active_seconds_per_step": figures.seconds,
+        "steps_per_hour": figures.per_hour,
+        "confirmed_proposals": figures.confirmed,
+        "reveals": figures.reveals,
+        "compared_trajectories": figures.compared,
+        "percent_agreement": shown(figures.agreement.as_json()),
+        "kappa": shown(figures.kappa.as_json()),
+        "with_consensus": shown(figures.with_consensus.as_json()),
         "leaning": lean and {**asdict(lean), "words": list(lean.words)},
-        "weeks": [shown({**asdict(week), "monday": week.monday.isoformat()}) for week in found.weeks],
-        "drift": found.drift and drift_json(found.drift),
+        "weeks": [shown({**asdict(week), "monday": week.monday.isoformat()}) for week in figures.weeks],
+        "drift": figures.drift and drift_json(figures.drift),
     }

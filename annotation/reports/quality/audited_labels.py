@@ -52,7 +52,7 @@ def audited_labels(row: AuditedTrajectory) -> AuditedLabels:
     """
     readings = Assignment.stored.filter(recheck__audited=row, state=AssignmentState.SUBMITTED)
     order = list(readings.order_by("recheck").values_list("pk", flat=True))[:READERS]
-    found: dict[int | None, dict[int, AnnotatorPosition]] = {}
+    positions: dict[int | None, dict[int, AnnotatorPosition]] = {}
     labels = Label.stored.filter(assignment__in=order).annotate(blind=BLIND_VALUE)
     outcomes = OutcomeLabel.stored.filter(assignment__in=order).annotate(blind=BLIND_VALUE)
     rows: list[Label | OutcomeLabel] = [*labels, *outcomes]
@@ -66,10 +66,10 @@ def audited_labels(row: AuditedTrajectory) -> AuditedLabels:
         position = AnnotatorPosition(
             value, value, root=None if changed else root, reason="" if changed else one.reason
         )
-        found.setdefault(step, {})[one.assignment_id] = position
+        positions.setdefault(step, {})[one.assignment_id] = position
     return AuditedLabels(
         consensus=_resolutions(row.trajectory_id),
-        readers={step: tuple(by[pk] for pk in order if pk in by) for step, by in found.items()},
+        readers={step: tuple(by[pk] for pk in order if pk in by) for step, by in positions.items()},
     )
 
 
@@ -85,12 +85,12 @@ def undecided(row: AuditedTrajectory, labels: AuditedLabels) -> list[int | None]
 def _resolutions(trajectory: int) -> dict[int | None, Resolution]:
     """The consensus of a trajectory as it stands: of each step by its pk, in order, and under None of the
     outcome. Two queries."""
-    found: dict[int | None, Resolution] = {}
+    resolutions: dict[int | None, Resolution] = {}
     steps = list(Consensus.objects.filter(trajectory=trajectory).order_by("step__message_index"))
     rows: list[Consensus | OutcomeConsensus] = [*steps]
     rows += OutcomeConsensus.objects.filter(trajectory=trajectory)
     for row in rows:
-        found[row.step_id if isinstance(row, Consensus) else None] = Resolution(
+        resolutions[row.step_id if isinstance(row, Consensus) else None] = Resolution(
             value=row.value,
             kind=ConsensusKind(row.kind),
             root=row.root_id if isinstance(row, Consensus) else None,
@@ -99,7 +99,7 @@ def _resolutions(trajectory: int) -> dict[int | None, Resolution]:
             by_ruling=row.resolved_by_id is not None,
             at=row.resolved_at,
         )
-    return found
+    return resolutions
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,15 +102,17 @@ def _rechecked(project: m.Project) -> list[tuple[datetime, int, int, Any]]:
     retest = blind.filter(assignment__recheck__kind=RecheckKind.RETEST.value).annotate(
         right=Subquery(first.values("blind")[:1])
     )
-    found = []
+    checked = []
     for kind, rows in ((RecheckKind.AUDIT, read), (RecheckKind.RETEST, retest)):
         counted = (
             rows.filter(right__isnull=False)
             .values_list("assignment__submitted_at", "assignment", "assignment__annotator")
             .annotate(n=Count("pk"), wrong=Count("pk", filter=~Q(blind=F("right"))))
         )
-        found += [(at, pk, who, CheckedTrajectory(kind.value, n, wrong)) for at, pk, who, n, wrong in counted]
-    return found
+        checked += [
+            (at, pk, who, CheckedTrajectory(kind.value, n, wrong)) for at, pk, who, n, wrong in counted
+        ]
+    return checked
 
 
 def drift_json(drift: Drift) -> dict[str, Any]:

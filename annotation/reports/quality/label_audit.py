@@ -78,7 +78,7 @@ def audit_report(*, viewer: Actor, audit: m.LabelAudit) -> AuditReport:
         },
     )
     steps = whole["all_steps"] or 0
-    found = certificate(
+    certified = certificate(
         _draws(audit),
         steps=steps,
         corrected=whole["corrected"] or 0,
@@ -90,7 +90,7 @@ def audit_report(*, viewer: Actor, audit: m.LabelAudit) -> AuditReport:
     ).exclude(value=F("before"))
     return AuditReport(
         audit=audit,
-        certificate=found,
+        certificate=certified,
         trajectories=whole["n"],
         steps=steps,
         corrected=whole["corrected"] or 0,

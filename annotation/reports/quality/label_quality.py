@@ -195,31 +195,31 @@ def _people(labels: list[tuple[int, int, int]], names: dict[int, str]) -> Iterab
     counts = np.zeros((len(steps), len(people), 3), dtype=np.int64)
     for step, person, value in labels:
         counts[steps[step], people[person], VALUES.index(value)] += 1
-    found = rater_confusion(counts)
+    confusions = rater_confusion(counts)
     for pk in sorted(people, key=lambda pk: names[pk].casefold()):
         said = int(counts[:, people[pk]].sum())
-        if found is None or said < FEWEST:
+        if confusions is None or said < FEWEST:
             yield PersonsConfusion(names[pk], said, (), TOO_FEW)
             continue
-        rates = found.rates[people[pk]].tolist()
+        rates = confusions.rates[people[pk]].tolist()
         rows = tuple(tuple(None if np.isnan(rate) else rate for rate in row) for row in rates)
         yield PersonsConfusion(names[pk], said, rows, "")
 
 
-def as_json(found: LabelQuality) -> dict[str, Any]:
+def as_json(quality: LabelQuality) -> dict[str, Any]:
     """JSON-ready, numbers unrounded, null with a reason where undefined."""
-    saved = found.second_reading
+    saved = quality.second_reading
     return {
-        "project": found.project.slug,
-        **certificate_json(found.audit),
-        "progress": progress_json(found.audit) if found.audit is not None else None,
-        "readers": {name: one.as_json() for name, one in found.readers.items()},
-        "retest": {**asdict(found.retest), "waiting": found.retest.waiting},
-        "resolved": {"trajectories": found.resolved, "steps": found.steps},
-        "retests": [{"annotator": one.name or None, **_retest_json(one)} for one in found.retests],
-        "between_annotators": _retest_json(found.between),
+        "project": quality.project.slug,
+        **certificate_json(quality.audit),
+        "progress": progress_json(quality.audit) if quality.audit is not None else None,
+        "readers": {name: one.as_json() for name, one in quality.readers.items()},
+        "retest": {**asdict(quality.retest), "waiting": quality.retest.waiting},
+        "resolved": {"trajectories": quality.resolved, "steps": quality.steps},
+        "retests": [{"annotator": one.name or None, **_retest_json(one)} for one in quality.retests],
+        "between_annotators": _retest_json(quality.between),
         "second_reading": saved and {**asdict(saved), "labels_a_trajectory": saved.labels_a_trajectory},
-        "judges_first": found.judges_first and found.judges_first.as_json(),
+        "judges_first": quality.judges_first and quality.judges_first.as_json(),
         "confusion": [
             {
                 "annotator": one.name,
@@ -227,10 +227,10 @@ def as_json(found: LabelQuality) -> dict[str, Any]:
                 "rates": [list(row) for row in one.rates],
                 "reason": one.reason,
             }
-            for one in found.people
+            for one in quality.people
         ],
     }
 
 
-def _retest_json(found: Retest) -> dict[str, Any]:
-    return {"agreement": found.agreement.as_json(), "kappa": found.kappa.as_json()}
+def _retest_json(retest: Retest) -> dict[str, Any]:
+    return {"agreement": retest.agreement.as_json(), "kappa": retest.kappa.as_json()}

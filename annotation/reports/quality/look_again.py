@@ -140,11 +140,11 @@ def batches(*, actor: User, project: Project, annotator: User | None = None) -> 
         asked = asked.filter(assignment__annotator=annotator)
     rows = asked.order_by().values("batch", "because", "version")
     counted = rows.annotate(at=Min("asked_at"), n=Count("pk"), begun=Count("begun_at"))
-    found = [
+    listed = [
         RelabelBatch(row["batch"], row["because"], row["version"], row["at"], row["n"], row["begun"])
         for row in counted
     ]
-    return sorted(found, key=lambda one: one.asked_at, reverse=True)
+    return sorted(listed, key=lambda one: one.asked_at, reverse=True)
 
 
 def preview(*, actor: User, project: Project, filters: Mapping[str, str]) -> RelabelPreview:
@@ -298,9 +298,9 @@ def _marked(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
     )
 
 
-def _of_kind(found: Iterable[Assignment], labels: QuerySet[Label] | None, *, calls: bool) -> set[int]:
+def _of_kind(assignments: Iterable[Assignment], labels: QuerySet[Label] | None, *, calls: bool) -> set[int]:
     """The assignments with a fitting label on a step that calls a tool, or on one that does not."""
-    rows = list(found)
+    rows = list(assignments)
     wanted = (labels if labels is not None else Label.stored.filter(value__isnull=False).order_by()).filter(
         assignment__in=[row.pk for row in rows]
     )

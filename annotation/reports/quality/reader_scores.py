@@ -51,8 +51,8 @@ def reader_scores(audit: m.LabelAudit) -> dict[str, Measure]:
     weights = np.array([times / chance for *_row, chance, times in rows])
     sums = np.zeros((1, known.n_tasks, counted.shape[1]))
     np.add.at(sums[0], known.task, counted * weights[:, None] / weights.mean())
-    found, totals = estimated(known, sums, figures), counted.sum(axis=0)
-    return {name: found[name].measures(one.n(totals))[0] for name, one in figures.items()}
+    estimates, totals = estimated(known, sums, figures), counted.sum(axis=0)
+    return {name: estimates[name].measures(one.n(totals))[0] for name, one in figures.items()}
 
 
 def _consensus(audit: m.LabelAudit, rows: list[tuple[Any, ...]]) -> tuple[ReleasedLabels, dict[int, int]]:
@@ -60,13 +60,13 @@ def _consensus(audit: m.LabelAudit, rows: list[tuple[Any, ...]]) -> tuple[Releas
     place = {row[0]: at for at, row in enumerate(rows)}
     of = {"trajectory__audited__audit": audit, "trajectory__audited__state": AuditedState.DONE}
     labels = m.Consensus.objects.filter(**of).order_by("trajectory", "step__message_index")
-    found = [row for row in labels.values_list("trajectory", "step", "value") if row[0] in place]
-    record = np.array([place[row[0]] for row in found])
+    kept = [row for row in labels.values_list("trajectory", "step", "value") if row[0] in place]
+    record = np.array([place[row[0]] for row in kept])
     task, subset = (np.array([row[at] for row in rows])[record] for at in (1, 2))
-    known = ReleasedLabels.of_steps(subset, task, record, np.array([row[2] for row in found]))
+    known = ReleasedLabels.of_steps(subset, task, record, np.array([row[2] for row in kept]))
     outcomes = dict(m.OutcomeConsensus.objects.filter(**of).values_list("trajectory", "value"))
     outcome = np.array([outcomes[row[0]] for row in rows])
-    return replace(known, outcome=outcome), {row[1]: at for at, row in enumerate(found)}
+    return replace(known, outcome=outcome), {row[1]: at for at, row in enumerate(kept)}
 
 
 def _readings(
@@ -81,7 +81,7 @@ def _readings(
     }
     labels = m.Label.stored.filter(**of).annotate(blind=BLIND_VALUE).order_by("assignment__recheck")
     outcomes = m.OutcomeLabel.stored.filter(**of).annotate(blind=BLIND_VALUE).order_by("assignment__recheck")
-    found = [Predictions.none(known) for _ in range(READERS)]
+    readings = [Predictions.none(known) for _ in range(READERS)]
     turns: dict[int, list[int]] = {trajectory: [] for trajectory in trajectories}
     place = {trajectory: at for at, trajectory in enumerate(trajectories)}
     of_label = ("assignment", "assignment__trajectory", "step", "blind")
@@ -90,11 +90,11 @@ def _readings(
             turns[trajectory].append(assignment)
         number = turns[trajectory].index(assignment)
         if number < READERS and step in steps and blind is not None:
-            found[number].steps[steps[step]] = blind
+            readings[number].steps[steps[step]] = blind
     for assignment, trajectory, blind in outcomes.values_list(*of_label[:2], "blind"):
         if assignment in turns[trajectory] and blind is not None:
-            found[turns[trajectory].index(assignment)].outcome[place[trajectory]] = blind
-    for one in found:
+            readings[turns[trajectory].index(assignment)].outcome[place[trajectory]] = blind
+    for one in readings:
         lacking = np.bincount(known.record[one.steps == MISSING], minlength=known.n_records) > 0
         one.there[:] = ~lacking & (one.outcome != MISSING)
-    return found
+    return readings

@@ -65,12 +65,12 @@ def turns(trajectories: Sequence[int], names: Mapping[int, str]) -> dict[int, li
         OutcomeLabel.stored.filter(**of).annotate(blind=BLIND_VALUE).values_list("assignment", "blind")
     )
     number = {pk: at for at, pk in enumerate(names)}
-    found: dict[int, list[AnnotatorTurn]] = {pk: [] for pk in trajectories}
+    by_trajectory: dict[int, list[AnnotatorTurn]] = {pk: [] for pk in trajectories}
     for pk, trajectory, annotator, version, exposed in sorted(rows, key=lambda row: number[row[2]]):
         blind = {index: said[1] for index, said in sorted(steps[pk].items())}
         in_sight = sum(value is None for value in blind.values())
         told = None
         if not exposed and not in_sight:
             told = BlindLabels(names[annotator], blind, outcomes.get(pk))
-        found[trajectory].append(AnnotatorTurn(annotator, version, len(blind), in_sight, told))
-    return found
+        by_trajectory[trajectory].append(AnnotatorTurn(annotator, version, len(blind), in_sight, told))
+    return by_trajectory

@@ -102,8 +102,8 @@ class FreezeChecklist:
 def checklist(*, actor: Actor, project: m.Project, threshold: float = THRESHOLD) -> FreezeChecklist:
     """Count it all. Eight queries, those of `agreement`, and those of the permission."""
     require(actor, "release.freeze", project)
-    found = agreement(viewer=actor, project=project)
-    alphas = {part.name: part.steps.figures["alpha"] for part in found.subsets}
+    figures = agreement(viewer=actor, project=project)
+    alphas = {part.name: part.steps.figures["alpha"] for part in figures.subsets}
     cases = _cases(project)
     lines = tuple(
         SubsetLine(
@@ -155,10 +155,10 @@ def _states(project: m.Project) -> dict[str, Counter[str]]:
     """By subset, in the order of their names."""
     rows = m.Trajectory.objects.filter(project=project, live=True).order_by()
     unclaimed = Count("pk", filter=m.all_places_free())
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     counted = rows.values_list("subset__name", "state").annotate(n=Count("pk"), unclaimed=unclaimed)
     for name, state, n, nobody in counted:
-        states = found.setdefault(name, Counter())
+        states = counts.setdefault(name, Counter())
         if state in IN_RELEASES:
             states["resolved"] += n
         elif state == TrajectoryState.LABELLING:
@@ -166,7 +166,7 @@ def _states(project: m.Project) -> dict[str, Counter[str]]:
             states["labelling"] += n - nobody
         else:
             states["disputed"] += n
-    return dict(sorted(found.items()))
+    return dict(sorted(counts.items()))
 
 
 def _cases(project: m.Project) -> Counter[str]:

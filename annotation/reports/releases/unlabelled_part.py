@@ -59,12 +59,12 @@ def unlabelled_part(project: Project, released: Collection[int], subsets: Collec
     known = set().union(*asked)
     rows = unbegun(project, subsets).order_by("subset__name", "pk")
     listed = rows.values_list("pk", "subset__name", "record_id").iterator()
-    found = {pk: (subset, name) for pk, subset, name in listed if pk in known}
-    common, judges = _common(sorted((pks & found.keys() for pks in asked), key=len, reverse=True))
+    names = {pk: (subset, name) for pk, subset, name in listed if pk in known}
+    common, judges = _common(sorted((pks & names.keys() for pks in asked), key=len, reverse=True))
     if not common:
         return UnlabelledPart(reason=FEW_JUDGES)
     part: dict[str, list[str]] = {}
-    for pk, (subset, name) in found.items():
+    for pk, (subset, name) in names.items():
         if pk in common:
             part.setdefault(subset, []).append(unescape(name))
     return UnlabelledPart(judges, subsets=part)

@@ -63,10 +63,10 @@ def frozen_trajectories(release: Release) -> FrozenTrajectories:
             live.add(pk)
     same = set(_same(release, doubtful))
     place |= {pk: ordinal for pk, ordinal in doubtful.items() if pk in same}
-    found = set(place.values())
+    trajectories = set(place.values())
     other = live - place.keys()
-    changed = {doubtful[pk] for pk in other} - found
-    gone = set(ordinals.values()) - found - changed
+    changed = {doubtful[pk] for pk in other} - trajectories
+    gone = set(ordinals.values()) - trajectories - changed
     return FrozenTrajectories(
         place, frozenset(live - other), frozenset(other), frozenset(changed), frozenset(gone)
     )

@@ -125,8 +125,8 @@ def arms_of_labels(project: m.Project, of: CountedLabels) -> Integers:
 
 def said_of_labels(of: CountedLabels, judges: Iterable[int], suggestions: JudgesLabels) -> Integers:
     """The suggestion of each judge for each label's step (J, n), MISSING where there is none."""
-    found = [suggestions.of(judge, of.step) for judge in judges]
-    return np.stack(found) if found else np.zeros((0, len(of)), dtype=np.int64)
+    labels = [suggestions.of(judge, of.step) for judge in judges]
+    return np.stack(labels) if labels else np.zeros((0, len(of)), dtype=np.int64)
 
 
 def arms(project: m.Project) -> dict[int, str]:

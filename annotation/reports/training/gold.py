@@ -56,10 +56,10 @@ def running_accuracy(membership: Membership) -> Accuracy:
 def last_good(membership: Membership) -> Recheck | None:
     """The last gold on which a member reached the project's bound. One query; `membership` comes with its
     project."""
-    found = _marked(membership).annotate(
+    good = _marked(membership).annotate(
         share=F("agreed") * 100, bound=F("keyed") * membership.project.gold_bound
     )
-    return found.filter(share__gte=F("bound")).order_by("-answered_at", "-pk").first()
+    return good.filter(share__gte=F("bound")).order_by("-answered_at", "-pk").first()
 
 
 def annotators_on_gold(*, actor: Actor, project: Project) -> list[AnnotatorGold]:
@@ -118,10 +118,10 @@ def gold_in_subsets(*, actor: Actor, project: Project) -> list[GoldInSubset]:
     named = defaultdict(list)
     for subset, record in live.values_list("subset", "record_id"):
         named[subset].append(record)
-    found = []
+    listed = []
     for (subset, name), rows in sorted(items.items(), key=lambda item: item[0][1]):
         dealt = [record for record, places in rows if places]
-        found.append(
+        listed.append(
             GoldInSubset(name, len(dealt), len(rows) - len(dealt), tuple(unlike(dealt, named[subset])))
         )
-    return found
+    return listed

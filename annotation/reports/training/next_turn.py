@@ -30,8 +30,8 @@ def next_turns(user: User, memberships: Iterable[Membership], closed: Closed) ->
     queue is open. `closed`: the subsets that are closed to them (`policies.qualifying.closed_subsets`). At
     most four queries."""
     rows = [row for row in memberships if row.is_annotator]
-    found = _tests(user, {row.project_id for row in rows}, closed)
-    return found | _tutorials(user, {row.project_id for row in rows if row.tutorial_done_at is None})
+    tests = _tests(user, {row.project_id for row in rows}, closed)
+    return tests | _tutorials(user, {row.project_id for row in rows if row.tutorial_done_at is None})
 
 
 def _tutorials(user: User, behind: Collection[int]) -> dict[int, NextTurn]:
@@ -55,11 +55,11 @@ def _tutorials(user: User, behind: Collection[int]) -> dict[int, NextTurn]:
 
 def _tests(user: User, projects: Collection[int], closed: Closed) -> dict[int, NextTurn]:
     """The attempts that are running, and else the first test that opens what is closed."""
-    found: dict[int, NextTurn] = {}
+    turns: dict[int, NextTurn] = {}
     if needed := {pk for project in closed if project in projects for pk in closed[project].values()}:
         opening = ProficiencyTest.objects.filter(pk__in=needed).order_by("-number")
         for project, number in opening.values_list("project", "number"):
-            found[project] = NextTurn("open", test=number)
+            turns[project] = NextTurn("open", test=number)
     running = Recheck.objects.filter(
         annotator=user, project__in=projects, attempt__state=AttemptState.RUNNING.value
     ).order_by()
@@ -67,5 +67,5 @@ def _tests(user: User, projects: Collection[int], closed: Closed) -> dict[int, N
     for project, number, at, total in running.values_list("project", "attempt__test__number").annotate(
         done=done, n=Count("pk")
     ):
-        found[project] = NextTurn("test", min(at + 1, total), total, number)
-    return found
+        turns[project] = NextTurn("test", min(at + 1, total), total, number)
+    return turns

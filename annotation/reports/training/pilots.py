@@ -53,11 +53,11 @@ def pilot_shown(*, actor: User, pilot: Pilot) -> PilotProgress:
     """The progress of a pilot, without others' labels for an admin who has still to label some of it. For
     admins. Four queries and that of the permission."""
     require(actor, "training.view", pilot)
-    found = pilot_progress(pilot)
-    mine = next((one for one in found.people if one.person == actor), None)
-    if pilot.state == PilotState.RUNNING and mine is not None and mine.done < found.size:
-        return replace(found, differing=(), blind=True)
-    return found
+    progress = pilot_progress(pilot)
+    mine = next((one for one in progress.people if one.person == actor), None)
+    if pilot.state == PilotState.RUNNING and mine is not None and mine.done < progress.size:
+        return replace(progress, differing=(), blind=True)
+    return progress
 
 
 def pilot_progress(pilot: Pilot) -> PilotProgress:

@@ -51,11 +51,11 @@ def key_values(trajectories: Collection[Trajectory]) -> dict[int, dict[int | Non
     """The values of many keys by the pk of the trajectory and message index; a copy without a key of its own
     has its original's. One query."""
     wanted = {pk for row in trajectories for pk in (row.pk, row.copy_of_id) if pk is not None}
-    found: dict[int, dict[int | None, int]] = {}
+    values: dict[int, dict[int | None, int]] = {}
     rows = KeyLabel.objects.filter(trajectory__in=wanted).order_by("trajectory", "step__message_index")
     for trajectory, index, value in rows.values_list("trajectory", "step__message_index", "value"):
-        found.setdefault(trajectory, {})[index] = value
-    return {row.pk: found.get(row.pk) or found.get(row.keyed_by, {}) for row in trajectories}
+        values.setdefault(trajectory, {})[index] = value
+    return {row.pk: values.get(row.pk) or values.get(row.keyed_by, {}) for row in trajectories}
 
 
 def candidates(trajectories: Collection[Trajectory]) -> list[Candidate]:
@@ -70,10 +70,10 @@ def candidates(trajectories: Collection[Trajectory]) -> list[Candidate]:
 
 
 def _suggested(trajectories: Collection[int]) -> dict[int, dict[str, dict[int | None, int]]]:
-    found: dict[int, dict[str, dict[int | None, int]]] = {}
+    suggested: dict[int, dict[str, dict[int | None, int]]] = {}
     outcomes = Suggestion.objects.filter(trajectory__in=trajectories).order_by()
     for trajectory, judge, outcome in outcomes.values_list("trajectory", "judge__name", "outcome"):
-        labels = found.setdefault(trajectory, {}).setdefault(judge, {})
+        labels = suggested.setdefault(trajectory, {}).setdefault(judge, {})
         if outcome is not None:
             labels[None] = outcome
     steps = SuggestedLabel.objects.filter(
@@ -82,8 +82,8 @@ def _suggested(trajectories: Collection[int]) -> dict[int, dict[str, dict[int | 
     columns = ("suggestion__trajectory", "suggestion__judge__name", "step__message_index", "value")
     for trajectory, judge, index, value in steps.values_list(*columns):
         if value is not None:
-            found[trajectory][judge][index] = value
-    return found
+            suggested[trajectory][judge][index] = value
+    return suggested
 
 
 def could_test(project: Project) -> QuerySet[Trajectory]:
@@ -105,15 +105,15 @@ def false_passes(*, viewer: User, test: ProficiencyTest) -> dict[str, FalsePass]
     require(viewer, "training.view", test)
     pool = candidates(items_of(test))
     asked, size = asked_of(test), test.per_attempt or len(pool)
-    found = {
+    passes = {
         ALWAYS_PLUS: false_pass(
             [(one.key, always_plus(one.key)) for one in pool], asked, size=size, certain=True
         )
     }
     for judge in sorted({name for one in pool for name in one.judges}):
         labels = [(one.key, copied(one.key, one.judges.get(judge, {}))) for one in pool]
-        found[judge] = false_pass(labels, asked, size=size)
-    return found
+        passes[judge] = false_pass(labels, asked, size=size)
+    return passes
 
 
 def items_of(test: ProficiencyTest) -> list[Trajectory]:
@@ -245,26 +245,26 @@ def result(*, viewer: User, attempt: TestAttempt) -> list[ItemResult]:
 
 def labels_of_attempt(attempt: TestAttempt) -> dict[int, dict[int | None, int]]:
     """The labels of an attempt by the pk of the trajectory and message index. Two queries."""
-    found: dict[int, dict[int | None, int]] = {}
+    by_item: dict[int, dict[int | None, int]] = {}
     mine = {"assignment__recheck__attempt": attempt, "value__isnull": False}
     labels = Label.stored.filter(**mine).order_by()
     for trajectory, index, value in labels.values_list("step__trajectory", "step__message_index", "value"):
         if value is not None:
-            found.setdefault(trajectory, {})[index] = value
+            by_item.setdefault(trajectory, {})[index] = value
     outcomes = OutcomeLabel.stored.filter(**mine).order_by()
     for trajectory, value in outcomes.values_list("assignment__trajectory", "value"):
         if value is not None:
-            found.setdefault(trajectory, {})[None] = value
-    return found
+            by_item.setdefault(trajectory, {})[None] = value
+    return by_item
 
 
 def _key_rows(trajectories: Sequence[Trajectory]) -> dict[int, dict[int | None, KeyLabel]]:
     wanted = {pk for row in trajectories for pk in (row.pk, row.copy_of_id) if pk is not None}
-    found: dict[int, dict[int | None, KeyLabel]] = {}
+    keys: dict[int, dict[int | None, KeyLabel]] = {}
     for label in KeyLabel.objects.filter(trajectory__in=wanted).select_related("step"):
         index = label.step.message_index if label.step is not None else None
-        found.setdefault(label.trajectory_id, {})[index] = label
-    return {row.pk: found.get(row.pk) or found.get(row.keyed_by, {}) for row in trajectories}
+        keys.setdefault(label.trajectory_id, {})[index] = label
+    return {row.pk: keys.get(row.pk) or keys.get(row.keyed_by, {}) for row in trajectories}
 
 
 def _differences(

@@ -150,7 +150,7 @@ def choices(project: Project) -> QuerySet[Trajectory]:
 
 def chosen(project: Project, pks: Sequence[int]) -> list[Trajectory]:
     """Those of them by pk, in this order and as often. Raises NotFound when one is not among them."""
-    found = {row.pk: row for row in choices(project).filter(pk__in=pks)}
-    if any(pk not in found for pk in pks):
+    by_pk = {row.pk: row for row in choices(project).filter(pk__in=pks)}
+    if any(pk not in by_pk for pk in pks):
         raise NotFound(translatable("This does not exist, or you may not see it."))
-    return [found[pk] for pk in pks]
+    return [by_pk[pk] for pk in pks]

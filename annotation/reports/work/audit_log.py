@@ -126,10 +126,10 @@ def objects(*, actor: User, rows: Iterable[AuditEvent]) -> dict[Key, tuple[Any, 
     for row in rows:
         if row.object_type in AUDITED_TYPES:
             wanted[row.object_type].add(row.object_id)
-    found: dict[Key, tuple[Any, str]] = {}
+    by_key: dict[Key, tuple[Any, str]] = {}
     for name, ids in wanted.items():
         kind = AUDITED_TYPES[name]
         some = visible(actor, kind.model._default_manager.filter(pk__in=ids, **kind.condition)).order_by()
         for pk, address, title in some.values_list("pk", kind.address, kind.title):
-            found[(name, str(pk))] = (address, str(title))
-    return found
+            by_key[(name, str(pk))] = (address, str(title))
+    return by_key

@@ -266,9 +266,9 @@ def _turns(project: Project, viewer: Actor, only: Iterable[int] | None = None) -
     counted = rows.values_list("state", "annotator", "imported").annotate(
         n=Count("pk"), again=Count("recheck"), first=Min("submitted_at"), last=Max("submitted_at")
     )
-    found: defaultdict[int, _Turns] = defaultdict(_Turns)
+    by_person: defaultdict[int, _Turns] = defaultdict(_Turns)
     for state, pk, imported, n, again, first, last in counted:
-        turns, places = found[pk], n if pk == own else n - again
+        turns, places = by_person[pk], n if pk == own else n - again
         if pk == own and state in ACTIVE_STATES:
             turns.asked_again += again
         if state == AssignmentState.SUBMITTED:
@@ -286,22 +286,22 @@ def _turns(project: Project, viewer: Actor, only: Iterable[int] | None = None) -
             turns.returned += n
     held = rows.filter(state=AssignmentState.OPEN).values_list("annotator")
     for pk, warned, used in held.annotate(warned=Count("warned_at"), used=Max("last_used_at")):
-        turns = found[pk]
+        turns = by_person[pk]
         turns.expiring, turns.last = warned, max(used, turns.last or used)
-    return dict(found)
+    return dict(by_person)
 
 
 def _unfinished(project: Project, people: Collection[int], viewer: Actor) -> dict[int, _Turns]:
     """Of the assignments of people only what `_outlook` asks for: open claims, the viewer's own that fill no
     place, and the first submission that was made here, which an index tells of each person. Three queries."""
     rows = Assignment.stored.filter(of_work(project), project=project).order_by()
-    found: defaultdict[int, _Turns] = defaultdict(_Turns)
+    turns: defaultdict[int, _Turns] = defaultdict(_Turns)
     held = rows.filter(state=AssignmentState.OPEN).values_list("annotator")
     for pk, n, again in held.annotate(n=Count("pk"), again=Count("recheck")):
-        found[pk].claimed = n if viewer.pk == pk else n - again
+        turns[pk].claimed = n if viewer.pk == pk else n - again
     if isinstance(viewer, User):
         own = rows.filter(annotator=viewer, recheck__isnull=False, state__in=ACTIVE_STATES)
-        found[viewer.pk].asked_again = own.count()
+        turns[viewer.pk].asked_again = own.count()
     here = rows.filter(
         annotator=OuterRef("pk"),
         state=AssignmentState.SUBMITTED,
@@ -310,8 +310,8 @@ def _unfinished(project: Project, people: Collection[int], viewer: Actor) -> dic
     first = Subquery(here.order_by("submitted_at").values("submitted_at")[:1])
     begun = User.objects.filter(pk__in=people).annotate(first=first).values_list("pk", "first")
     for pk, at in begun:
-        found[pk].first = at
-    return dict(found)
+        turns[pk].first = at
+    return dict(turns)
 
 
 def _work_by_day(
@@ -343,12 +343,12 @@ def _people(
     }
     recent = _recent(project, users, span_of(today - (RECENT_DAYS - 1) * DAY, zone).begins)
     pays = pays_of(project, users)
-    found = []
+    listed = []
     for pk, user in users.items():
         own, at_work = turns.get(pk, _Turns()), active.get(pk)
         everything = Work(at_work["ms"] if at_work else 0, own.submitted, own.placed)
         times = [at for at in (own.last, at_work["last"] if at_work else None) if at]
-        found.append(
+        listed.append(
             PersonWork(
                 person=user,
                 open=own.open,
@@ -362,7 +362,7 @@ def _people(
                 paid=pays.get(pk),
             )
         )
-    return sorted(found, key=lambda row: (str(row.person).casefold(), row.person.pk))
+    return sorted(listed, key=lambda row: (str(row.person).casefold(), row.person.pk))
 
 
 def _recent(project: Project, people: Collection[int], since: datetime) -> dict[int, Recent]:
@@ -387,13 +387,13 @@ def _recent(project: Project, people: Collection[int], since: datetime) -> dict[
 
 def _paces(people: Sequence[PersonWork], today: date) -> tuple[Pace, ...]:
     """The pace of each of `LATELY`; steps are known of the longest alone."""
-    found = []
+    paces = []
     for days in LATELY:
         work = sum((one.lately(days, today) for one in people), NOTHING)
         if days == RECENT_DAYS:
             work = work._replace(steps=sum(one.recent.steps for one in people))
-        found.append(Pace(days, work))
-    return tuple(found)
+        paces.append(Pace(days, work))
+    return tuple(paces)
 
 
 def _outlook(

@@ -16,15 +16,15 @@ def open_claims(*, actor: Actor, project: Project) -> QuerySet[Assignment]:
     """
     require(actor, "assign", project)
     rows = Assignment.stored.filter(project=project, state=AssignmentState.OPEN)
-    found = with_progress(visible(actor, rows)).select_related(
+    claims = with_progress(visible(actor, rows)).select_related(
         "project", "annotator", "trajectory__subset", "trajectory__task"
     )
-    return found.order_by("last_used_at", "pk")
+    return claims.order_by("last_used_at", "pk")
 
 
 def open_cases(*, actor: Actor, project: Project) -> QuerySet[Adjudication]:
     """Undecided cases with their adjudicators, the oldest first. One query."""
     require(actor, "assign", project)
     rows = Adjudication.objects.filter(project=project, state=AdjudicationState.OPEN)
-    found = visible(actor, rows).select_related("project", "adjudicator", "trajectory__subset")
-    return found.order_by("opened_at", "pk")
+    cases = visible(actor, rows).select_related("project", "adjudicator", "trajectory__subset")
+    return cases.order_by("opened_at", "pk")

@@ -54,11 +54,11 @@ def first_steps(*, actor: Actor, project: Project) -> FirstSteps | None:
         .get()
     )
     seen = facts["guidelines_read"] or (facts["guidelines_version"] or 0) > 1
-    found = FirstSteps(
+    steps = FirstSteps(
         guidelines=seen and bool((facts["guidelines_text"] or "").strip()),
         data=facts["has_data"],
         people=facts["annotator_count"] >= project.annotators_per_trajectory,
         judges=facts["has_judges"],
         label=facts["has_label"],
     )
-    return None if found.done else found
+    return None if steps.done else steps

@@ -168,8 +168,8 @@ def work_in(
     if steps:
         summed = SUBMITTED.format(what="SUM(t.step_count)", joined=STEPS, imported=HERE)
         columns.append((summed, of_project))
-    found = _in_spans(people, spans, columns)
-    return {key: Work(*numbers) for key, numbers in found.items()}
+    measured = _in_spans(people, spans, columns)
+    return {key: Work(*numbers) for key, numbers in measured.items()}
 
 
 def places_filled(
@@ -177,9 +177,9 @@ def places_filled(
 ) -> list[int]:
     """The number of places filled in each span, by labels from files too. One query."""
     counted = SUBMITTED.format(what="COUNT(*)", joined="", imported=ANYWHERE)
-    found = _in_spans(people, spans, [(f"{counted} AND {PLACED}", (project.pk, project.pk, _own(viewer)))])
+    per_span = _in_spans(people, spans, [(f"{counted} AND {PLACED}", (project.pk, project.pk, _own(viewer)))])
     sums = [0] * len(spans)
-    for (_person, n), (filled,) in found.items():
+    for (_person, n), (filled,) in per_span.items():
         sums[n] += filled
     return sums
 
@@ -252,11 +252,11 @@ def days_of_work(
         days = (last - _first_day(project, people, zone, last)).days + 1
     wanted = days_up_to(last, days)
     spans = [span_of(day, zone) for day in wanted]
-    found = work_in(project=project, people=people, spans=spans, viewer=actor, steps=True)
+    by_span = work_in(project=project, people=people, spans=spans, viewer=actor, steps=True)
     pays = pays_of(project, people)
     rows = [
         DayOfWork(people[pk], wanted[n], work, pays[pk].of(work) if pays else None)
-        for (pk, n), work in found.items()
+        for (pk, n), work in by_span.items()
     ]
     return sorted(rows, key=lambda row: (-row.day.toordinal(), str(row.person).casefold(), row.person.pk))
 

@@ -162,8 +162,8 @@ def with_progress(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
 def with_progress_of(rows: list[Assignment]) -> list[Assignment]:
     """These assignments, in their order, as `with_progress` gives them: so that steps are counted of a page
     alone. One query."""
-    found = with_progress(Assignment.stored.filter(pk__in=[row.pk for row in rows])).in_bulk()
-    return [found[row.pk] for row in rows]
+    by_pk = with_progress(Assignment.stored.filter(pk__in=[row.pk for row in rows])).in_bulk()
+    return [by_pk[row.pk] for row in rows]
 
 
 def own_subsets(user: User, project: Project) -> list[str]:

@@ -95,7 +95,7 @@ def search(
     would tell what came out of turn.
 
     `reasons`: the titles of reason codes as the person reads them. What is shown of others' judgements has to
-    be noted (services/noted_reads.py, `found`). Whoever labels a trajectory finds of it only its texts and
+    be noted (services/noted_reads.py, `matches`). Whoever labels a trajectory finds of it only its texts and
     what they say themselves; of what an admin could still label, only its texts. Raises Invalid for too few
     letters or an unknown kind. The number of queries is constant.
     """
@@ -104,16 +104,16 @@ def search(
         raise Invalid(translatable("There is no kind “{name}”.", name=kind))
     pattern = pattern_of(words)
     pages = _pages(actor, project)
-    found: list[Found] = []
+    matches: list[Found] = []
     if kind in ("", "step"):
-        found += islice(_steps(project, pages, words, pattern), MOST)
+        matches += islice(_steps(project, pages, words, pattern), MOST)
     if kinds := [one for one in ((kind,) if kind else SEARCHED) if one != "step"]:
         reader = _reader(actor, project)
         for one in kinds:
-            found += islice(_said(reader, pages, one, pattern, reasons), MOST)
-    names = Trajectory.objects.filter(pk__in={row.trajectory for row in found}).order_by()
+            matches += islice(_said(reader, pages, one, pattern, reasons), MOST)
+    names = Trajectory.objects.filter(pk__in={row.trajectory for row in matches}).order_by()
     known = dict(names.values_list("pk", "record_id"))
-    return [replace(row, record_id=known[row.trajectory]) for row in found]
+    return [replace(row, record_id=known[row.trajectory]) for row in matches]
 
 
 def _pages(actor: User, project: Project) -> dict[int, Page]:

@@ -15,8 +15,8 @@ from annotation.policies import visible
 
 def tags_of(actor: User, rows: Iterable[Trajectory]) -> dict[int, list[str]]:
     """By trajectory pk, the names of its tags, in their order. One query."""
-    found = visible(actor, TrajectoryTag.objects.filter(trajectory__in=[row.pk for row in rows]))
-    named = found.order_by("tag__key").values_list("trajectory", "tag__name", "tag__key").distinct()
+    tags = visible(actor, TrajectoryTag.objects.filter(trajectory__in=[row.pk for row in rows]))
+    named = tags.order_by("tag__key").values_list("trajectory", "tag__name", "tag__key").distinct()
     names: dict[int, list[str]] = defaultdict(list)
     for pk, name, _key in named:
         names[pk].append(name)

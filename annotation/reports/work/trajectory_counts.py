@@ -49,19 +49,19 @@ def by_state(projects: Iterable[int], *, now: bool) -> dict[int, list[Alike]]:
     def count(asked: Collection[int]) -> dict[int, list[list[Any]]]:
         rows = Trajectory.objects.filter(project__in=asked, live=True).order_by()
         kinds = rows.values_list("project", "subset", "state", "free_slots")
-        found: dict[int, list[list[Any]]] = {}
+        counted: dict[int, list[list[Any]]] = {}
         for project, *alike in kinds.annotate(n=Count("pk"), all_steps=Sum("step_count")):
-            found.setdefault(project, []).append(alike)
-        return found
+            counted.setdefault(project, []).append(alike)
+        return counted
 
     def size(kinds: list[list[Any]]) -> int:
         return sum(Alike(*alike).trajectories for alike in kinds)
 
     asked = set(projects)
-    found = (
+    counted = (
         count(asked) if now else _remembered("trajectories-by-state", asked, STATES_REMEMBERED, count, size)
     )
-    return {project: [Alike(*alike) for alike in kinds] for project, kinds in found.items()}
+    return {project: [Alike(*alike) for alike in kinds] for project, kinds in counted.items()}
 
 
 def _remembered(
@@ -74,10 +74,10 @@ def _remembered(
     """What is counted must be the same after a way through JSON: in Redis it is kept so."""
     names = {project: f"{name}:{project}" for project in projects}
     known = cache.get_many(names.values())
-    found = {project: known[key] for project, key in names.items() if key in known}
-    missing = projects - found.keys()
+    remembered = {project: known[key] for project, key in names.items() if key in known}
+    missing = projects - remembered.keys()
     for project, counted in (count(missing) if missing else {}).items():
-        found[project] = counted
+        remembered[project] = counted
         if size(counted) > MANY:
             cache.set(names[project], counted, seconds)
-    return found
+    return remembered

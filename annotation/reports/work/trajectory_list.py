@@ -269,16 +269,16 @@ def said(trajectories: Collection[int]) -> dict[int, TrajectoryLabels]:
     resolved = Consensus.objects.filter(trajectory__in=trajectories).order_by()
     cells |= dict(resolved.values_list("step", "value"))
     of_outcomes = OutcomeLabel.objects.filter(**submitted, value__isnull=False).order_by()
-    found: dict[int, TrajectoryLabels] = {pk: TrajectoryLabels() for pk in trajectories}
+    labels: dict[int, TrajectoryLabels] = {pk: TrajectoryLabels() for pk in trajectories}
     for pk, low, high in of_outcomes.values_list("assignment__trajectory").annotate(**spread):
-        found[pk].outcome = _cell(low, high)
+        labels[pk].outcome = _cell(low, high)
     outcomes = OutcomeConsensus.objects.filter(trajectory__in=trajectories).order_by()
     for pk, value in outcomes.values_list("trajectory", "value"):
-        found[pk].outcome = value
+        labels[pk].outcome = value
     steps = Step.objects.filter(trajectory__in=trajectories).order_by("trajectory_id", "message_index")
     for pk, step, index in steps.values_list("trajectory_id", "pk", "message_index"):
-        found[pk].steps.append((index, cells.get(step)))
-    return found
+        labels[pk].steps.append((index, cells.get(step)))
+    return labels
 
 
 def _cell(low: int, high: int) -> Cell:

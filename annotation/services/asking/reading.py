@@ -66,9 +66,9 @@ def shown_prompt(*, actor: User, row: PromptSet, number: int, wanted: Mark = ANY
     one of its examples at present.
     """
     require(actor, "release.view", row.release)
-    found = preview(row, number, wanted=wanted)
-    if found is not None:
-        seen = _trajectories(row.release, found.examples)
+    shown = preview(row, number, wanted=wanted)
+    if shown is not None:
+        seen = _trajectories(row.release, shown.examples)
         own = Assignment.stored.filter(trajectory__in=seen, annotator=actor, state=AssignmentState.OPEN)
         if own.exists():
             raise Conflict(
@@ -76,7 +76,7 @@ def shown_prompt(*, actor: User, row: PromptSet, number: int, wanted: Mark = ANY
                 code="labelling",
             )
         exposures.expose_all(user=actor, trajectories=seen, kind=ExposureKind.CONSENSUS)
-    return found
+    return shown
 
 
 def _note(actor: Actor, release: Release, examples: Collection[Drawn]) -> None:

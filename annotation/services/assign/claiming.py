@@ -309,14 +309,14 @@ def _evenly(queue: Queue, cursor: int) -> tuple[dict[int, int], int, int]:
     user, project = queue.user, queue.project
     if project.annotators_per_trajectory == 1:
         return {}, 0, 0
-    found = queue.following(cursor)
-    if not found:
+    following = queue.following(cursor)
+    if not following:
         return {}, 0, 0
-    places = {pk: at for pk, at, _free in found}
+    places = {pk: at for pk, at, _free in following}
     first = min(places.values())
     # subsets keep their turn
     turn = first // sampling.PLACES
-    waiting = {pk: free for pk, at, free in found if at // sampling.PLACES == turn}
+    waiting = {pk: free for pk, at, free in following if at // sampling.PLACES == turn}
     most = queue.quotas.most(list(QueueTurn)[turn])
     share: float | None = None
     if most is not None:

@@ -87,8 +87,8 @@ def take_back(
     """
     require(actor, "assign", project)
     reason = _checked_reason(reason)
-    found = Assignment.stored.filter(project=project, pk__in=[row.pk for row in assignments])
-    claims = claim_expiry.lock_claims(found)
+    rows = Assignment.stored.filter(project=project, pk__in=[row.pk for row in assignments])
+    claims = claim_expiry.lock_claims(rows)
     ended = claim_expiry.expire(actor=actor, claims=claims, because=ExpiryReason.TAKEN_BACK, reason=reason)
     stale = StaleState(translatable("This has already been submitted or returned."), code="not_open")
     return Outcome(ended, [(row, stale) for row in assignments if row not in ended])

@@ -136,10 +136,12 @@ def known_records(row: Transfer, subset: str, ids: Sequence[str]) -> dict[str, _
     rows = Trajectory.objects.filter(
         in_use(), project=row.project_id, subset__name=subset, record_id__in=ids, copy_of=None
     )
-    found = list(rows.values_list("pk", "record_id", "content_digest", "source__format"))
+    records = list(rows.values_list("pk", "record_id", "content_digest", "source__format"))
     begun = set(
-        Assignment.stored.filter(trajectory__in=[pk for pk, *_ in found]).values_list("trajectory", flat=True)
+        Assignment.stored.filter(trajectory__in=[pk for pk, *_ in records]).values_list(
+            "trajectory", flat=True
+        )
     )
     return {
-        record: _Known(digest, source == EDITED_FORMAT, pk in begun) for pk, record, digest, source in found
+        record: _Known(digest, source == EDITED_FORMAT, pk in begun) for pk, record, digest, source in records
     }

@@ -119,8 +119,8 @@ def _check(one: Proposal) -> None:
     if one.error_class and one.error_class not in set(ErrorClass):
         problems["error_class"] = translatable("Choose one.")
     if one.answer == CorrectionAnswer.ACTION:
-        found = check_action(offered_tools(one.trajectory), one.text, one.calls)
-        problems |= fields_of(found, len(one.calls))
+        check = check_action(offered_tools(one.trajectory), one.text, one.calls)
+        problems |= fields_of(check, len(one.calls))
     if problems:
         raise Invalid(next(iter(problems.values())), fields=problems)
 
@@ -138,8 +138,8 @@ def reveal(*, actor: User, correction: Correction) -> list[Correction]:
             translatable("Save your own correction first: what judges propose is sealed until then."),
             code="save_first",
         )
-    found = list(proposals(row))
-    if found and row.proposals_seen_at is None:
+    proposed = list(proposals(row))
+    if proposed and row.proposals_seen_at is None:
         now = timezone.now()
         Correction.objects.filter(pk=row.pk).update(proposals_seen_at=now)
         correction.proposals_seen_at = now
@@ -147,4 +147,4 @@ def reveal(*, actor: User, correction: Correction) -> list[Correction]:
             user=actor, trajectory=correction.trajectory, steps=[row.step_id], now=now
         )
         audit.record(actor=actor, verb="correction.reveal", project=row.project, obj=row)
-    return found
+    return proposed

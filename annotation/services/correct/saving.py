@@ -136,7 +136,7 @@ def offered_tools(trajectory: Trajectory) -> tuple[Tool, ...]:
     return read_content(content, reference_answer=False, hints=False).offered_tools()
 
 
-def fields_of(found: ActionCheck, calls: int) -> dict[str, str]:
+def fields_of(check: ActionCheck, calls: int) -> dict[str, str]:
     """The faults by field, of an action with so many typed calls; those of any other call are under the
     text."""
 
@@ -150,9 +150,9 @@ def fields_of(found: ActionCheck, calls: int) -> dict[str, str]:
             lambda one, other: translatable("{one}; {other}", one=one, other=other),
             (fault.sentence for fault in faults),
         )
-        for at, faults in found.schema.items()
+        for at, faults in check.schema.items()
     }
-    return {**found.fields, **schema}
+    return {**check.fields, **schema}
 
 
 def _wanted(row: Correction, draft: Draft) -> dict[str, Any]:
@@ -199,8 +199,8 @@ def _message(
     """The right action; None when something is wrong with it."""
     wanted["origin"] = draft.origin
     if draft.origin == CorrectionOrigin.SIBLING:
-        found = siblings(trajectory=row.trajectory, index=row.step.message_index)
-        sibling = next((one for one in found if one.step.pk == draft.sibling), None)
+        others = siblings(trajectory=row.trajectory, index=row.step.message_index)
+        sibling = next((one for one in others if one.step.pk == draft.sibling), None)
         if sibling is None:
             problems["sibling"] = translatable("No other run has a right action of this number here.")
             return None

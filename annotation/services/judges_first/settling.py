@@ -117,16 +117,16 @@ def _free(project: Project, pks: Sequence[int]) -> set[int]:
 
 def _resolved(settled: dict[int, Considered]) -> dict[int, dict[int | None, Resolution | None]]:
     """The consensus of what is settled, by the pks of its trajectories and steps."""
-    found: dict[int, dict[int | None, Resolution | None]] = {}
+    resolved: dict[int, dict[int | None, Resolution | None]] = {}
     labels: dict[int, dict[int, int]] = {}
     for pk, one in settled.items():
         assert one.verdict is not None
         labels[pk], outcome = resolution(one.verdict, one.key)
-        found[pk] = {None: Resolution(outcome, ConsensusKind.JUDGED)}
+        resolved[pk] = {None: Resolution(outcome, ConsensusKind.JUDGED)}
     steps = Step.objects.filter(trajectory__in=settled).order_by()
     for step, pk, index in steps.values_list("pk", "trajectory_id", "message_index"):
-        found[pk][step] = Resolution(labels[pk][index], ConsensusKind.JUDGED)
-    return found
+        resolved[pk][step] = Resolution(labels[pk][index], ConsensusKind.JUDGED)
+    return resolved
 
 
 @transaction.atomic

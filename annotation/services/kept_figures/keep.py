@@ -101,8 +101,8 @@ def kept(
     if len(words) > LONGEST:
         return Kept(report.make(actor=actor, project=project, **asked))
     row = KeptFigures.objects.filter(project=project, report=report.name, asked=words).first()
-    if row is not None and (found := _read(row, report, project)) is not None:
-        return Kept(found, row.as_of, _renewed(row))
+    if row is not None and (figures := _read(row, report, project)) is not None:
+        return Kept(figures, row.as_of, _renewed(row))
     now = timezone.now()
     made = report.make(actor=actor, project=project, **asked)
     KeptFigures.objects.update_or_create(

@@ -152,8 +152,8 @@ def annotator_figures(*, actor: User, project: Project, annotator: int) -> Kept[
 
 def checklist(*, actor: Actor, project: Project, threshold: float) -> Kept[freeze_checklist.FreezeChecklist]:
     """The check-list of a freeze, for admins."""
-    found = kept(CHECKLIST, actor=actor, project=project)
-    return replace(found, figures=found.figures.at(threshold))
+    figures = kept(CHECKLIST, actor=actor, project=project)
+    return replace(figures, figures=figures.figures.at(threshold))
 
 
 def candidate(*, actor: Actor, project: Project) -> Kept[release_preview.ReleaseCandidate]:

@@ -323,11 +323,11 @@ def _places(
     rows = Trajectory.objects.filter(pk__in=trajectories).order_by()
     kept = reservations.kept_for(labeller.user.pk, trajectories) if labeller.user else set()
     columns = ("pk", "free_slots", "reserved", "subset", "second_person__state")
-    found = list(rows.values_list(*columns))
-    alone = labelled_alone([pk for pk, free, _, _, state in found if not free and state], labeller.user)
+    listed = list(rows.values_list(*columns))
+    alone = labelled_alone([pk for pk, free, _, _, state in listed if not free and state], labeller.user)
     return {
         pk: _Place(free > reserved or pk in kept, alone.get(pk), rules[subset])
-        for pk, free, reserved, subset, _ in found
+        for pk, free, reserved, subset, _ in listed
     }
 
 

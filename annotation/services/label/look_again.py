@@ -81,10 +81,10 @@ def queue_since_check(*, actor: User, membership: Membership, expected: int) -> 
     current = rows.filter(pk=membership.pk, is_annotator=True).first()
     if current is None:
         raise Conflict(GONE, code="gone")
-    found = since_check(actor=actor, membership=current)
-    if found.refusal:
-        raise Conflict(found.refusal, code="nothing")
-    batch = _ask(actor, current.project, found.preview, expected, LookReason.CHECK)
+    check = since_check(actor=actor, membership=current)
+    if check.refusal:
+        raise Conflict(check.refusal, code="nothing")
+    batch = _ask(actor, current.project, check.preview, expected, LookReason.CHECK)
     audit.record(
         actor=actor,
         verb="member.look_again",

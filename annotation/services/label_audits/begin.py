@@ -103,7 +103,7 @@ def _origins(project: Project) -> dict[int, frozenset[str]]:
         rows = model.objects.filter(trajectory__project=project, trajectory__live=True).order_by()
         for pk, kind in rows.values_list("trajectory", "kind").distinct():
             kinds[pk].add(kind)
-    return defaultdict(frozenset, {pk: frozenset(found) for pk, found in kinds.items()})
+    return defaultdict(frozenset, {pk: frozenset(origins) for pk, origins in kinds.items()})
 
 
 @transaction.atomic

@@ -206,13 +206,13 @@ def picked(project: Project, request: FreezeRequest) -> tuple[array[int], dict[s
     ordered, band = _ordered(project, request.leave_out), request.difficulty
     if band is None:
         return ordered, {}
-    found = difficulties(project)
-    known = [pk for pk in ordered if pk in found.shares]
-    kept = array("q", [pk for pk in known if found.shares[pk] in band])
+    measured = difficulties(project)
+    known = [pk for pk in ordered if pk in measured.shares]
+    kept = array("q", [pk for pk in known if measured.shares[pk] in band])
     return kept, {
         "from": band.low,
         "to": band.high,
-        "judges": found.judges,
+        "judges": measured.judges,
         "outside": len(known) - len(kept),
         "unknown": len(ordered) - len(known),
     }

@@ -112,8 +112,8 @@ def _audited(project: Project, trajectories: np.typing.NDArray[np.int64]) -> dic
 def _judges_first(project: Project) -> dict[str, Any]:
     """Counts of what judges settled before people were asked, and people's agreement with it; empty where
     judges are not asked first."""
-    found = summary(project)
-    return {} if found is None else {"judges_first": found.as_json()}
+    settled = summary(project)
+    return {} if settled is None else {"judges_first": settled.as_json()}
 
 
 def _origins(steps: Mapping[str, int], outcomes: Mapping[str, int]) -> dict[str, dict[str, int]]:

@@ -69,22 +69,20 @@ def write(keys: Mapping[int, Key], origin: KeyOrigin) -> None:
 def of_consensus(originals: Iterable[int]) -> dict[int, dict[int | None, KeyLabel]]:
     """The consensus of resolved trajectories, by their pks, as unsaved labels of a key by message index.
     Two queries."""
-    found: dict[int, dict[int | None, KeyLabel]] = {}
+    keys: dict[int, dict[int | None, KeyLabel]] = {}
     origin = KeyOrigin.CONSENSUS.value
     pks = list(originals)
     columns = ("trajectory", "value", "reason", "note")
     steps = Consensus.objects.filter(trajectory__in=pks).order_by("trajectory", "step__message_index")
     for trajectory, value, reason, note, index in steps.values_list(*columns, "step__message_index"):
-        found.setdefault(trajectory, {})[index] = KeyLabel(
+        keys.setdefault(trajectory, {})[index] = KeyLabel(
             value=value, reason=reason, note=note, origin=origin
         )
     for trajectory, value, reason, note in OutcomeConsensus.objects.filter(trajectory__in=pks).values_list(
         *columns
     ):
-        found.setdefault(trajectory, {})[None] = KeyLabel(
-            value=value, reason=reason, note=note, origin=origin
-        )
-    return found
+        keys.setdefault(trajectory, {})[None] = KeyLabel(value=value, reason=reason, note=note, origin=origin)
+    return keys
 
 
 @transaction.atomic

@@ -123,13 +123,13 @@ def _mark(turn: Recheck) -> int:
         Label.stored.filter(**of_it).order_by().values_list("step__message_index", "value")
     )
     labels |= dict(OutcomeLabel.stored.filter(**of_it).annotate(of=NO_STEP).values_list("of", "value"))
-    found = compare(labels, key)
+    marks = compare(labels, key)
     submitted = Assignment.stored.filter(recheck=turn, state=AssignmentState.SUBMITTED)
     answered_at = submitted.values_list("submitted_at", flat=True).first()
     if answered_at is None:
         return 0
     rows = Recheck.objects.filter(pk=turn.pk, state=RecheckState.DONE, agreed__isnull=True)
-    return rows.update(keyed=found.labels, agreed=found.agreed, answered_at=answered_at)
+    return rows.update(keyed=marks.labels, agreed=marks.agreed, answered_at=answered_at)
 
 
 @transaction.atomic
@@ -139,8 +139,8 @@ def _pause_below(project: int, annotator: int, now: datetime) -> None:
     membership = rows.filter(project=project, user=annotator, paused_at__isnull=True).first()
     if membership is None:
         return
-    found = running_accuracy(membership)
-    if found.below(membership.project.gold_bound / 100):
+    accuracy = running_accuracy(membership)
+    if accuracy.below(membership.project.gold_bound / 100):
         _pause(OPERATOR, membership, PauseReason.GOLD, now)
 
 

@@ -124,9 +124,9 @@ def sweep_pilots(*, now: datetime | None = None) -> int:
     now = now or timezone.now()
     opened = 0
     for pilot in Pilot.objects.filter(state=PilotState.RUNNING).select_related("project", "subset"):
-        found = pilot_progress(pilot)
-        alpha = found.alpha.value
-        if not found.complete or alpha is None or alpha < pilot.bound:
+        progress = pilot_progress(pilot)
+        alpha = progress.alpha.value
+        if not progress.complete or alpha is None or alpha < pilot.bound:
             continue
         if pilot.new_guidelines and _guidelines(pilot.project) <= pilot.guideline_version:
             continue

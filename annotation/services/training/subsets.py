@@ -73,7 +73,7 @@ def unmark_training(*, actor: Actor, subset: Subset) -> Subset:
         current.pilots.all(),
         rows.filter(copy_of__isnull=False),
     )
-    if any(found.exists() for found in in_use):
+    if any(used.exists() for used in in_use):
         raise Conflict(
             translatable(
                 "Items of this subset are copies, or are used in the tutorial, a test, a pilot or as gold; "
@@ -105,7 +105,7 @@ def _locked(actor: Actor, subset: Subset) -> Subset:
 def read_keys(trajectories: Collection[int]) -> int:
     """Read in the keys that stand in the records of training trajectories; how many there are. Half a key is
     none."""
-    found = 0
+    total = 0
     pks = list(trajectories)
     for start in range(0, len(pks), READ_AT_ONCE):
         part = pks[start : start + READ_AT_ONCE]
@@ -121,8 +121,8 @@ def read_keys(trajectories: Collection[int]) -> int:
             if key:
                 read[content.pk] = key
         keys.write(read, KeyOrigin.FILE)
-        found += len(read)
-    return found
+        total += len(read)
+    return total
 
 
 @transaction.atomic

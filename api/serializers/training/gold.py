@@ -73,9 +73,9 @@ class Pilot(Output):
     ended_at = serializers.DateTimeField(source="pilot.ended_at", allow_null=True)
 
     @extend_schema_field(serializers.DictField())
-    def get_alpha(self, found: object) -> dict[str, object]:
+    def get_alpha(self, progress: object) -> dict[str, object]:
         """Krippendorff's α with its interval, or why there is none."""
-        return found.alpha.as_json()  # type: ignore[attr-defined]
+        return progress.alpha.as_json()  # type: ignore[attr-defined]
 
 
 class NewPilot(Input):

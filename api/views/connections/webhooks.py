@@ -131,5 +131,5 @@ class SendAgain(WebhookView):
         project = self.project()
         require(self.user, "project.change", project)
         rows = WebhookDelivery.objects.filter(webhook__project=project).select_related("webhook__project")
-        found = fetch(self.user, rows, pk=pk)
-        return Response(shapes.Delivery(webhooks.send_again(actor=self.user, delivery=found)).data)
+        delivery = fetch(self.user, rows, pk=pk)
+        return Response(shapes.Delivery(webhooks.send_again(actor=self.user, delivery=delivery)).data)

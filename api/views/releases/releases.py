@@ -164,8 +164,8 @@ class Statistics(Frozen):
         """Labels and outcomes by subset and policy model; success rates beside the shares of +1; labels and
         lengths by outcome; reasons at the roots of errors; lengths and places of first errors. For
         adjudicators and admins. Conflict (`damaged`) when a record of the release cannot be read."""
-        found = releases.statistics(actor=self.user, release=self.release(version))
-        return Response(statistics_json(found))
+        figures = releases.statistics(actor=self.user, release=self.release(version))
+        return Response(statistics_json(figures))
 
 
 class Verify(Frozen):

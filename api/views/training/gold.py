@@ -113,8 +113,8 @@ class Pilots(ProjectView):
         rows = Subset.objects.filter(project=project, training=True)
         subset = fetch(self.user, rows, name=body.pop("subset"))
         made = training.begin_pilot(actor=self.user, project=project, subset=subset, **body)
-        found = pilot_report.pilot_shown(actor=self.user, pilot=made)
-        return Response(shapes.Pilot(found).data, status=status.HTTP_201_CREATED)
+        progress = pilot_report.pilot_shown(actor=self.user, pilot=made)
+        return Response(shapes.Pilot(progress).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(summary="Open the queue", responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:

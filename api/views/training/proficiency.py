@@ -59,8 +59,8 @@ class Proposal(ProjectView):
         """The training trajectories to take for a test: those that mislead judges first, with and without
         errors in the key. For admins."""
         size = self.query(shapes.Size)["size"]
-        found = report.proposed(viewer=self.user, project=self.project(), size=size)
-        return Response(shapes.ProposedItems({"trajectories": found}).data)
+        proposal = report.proposed(viewer=self.user, project=self.project(), size=size)
+        return Response(shapes.ProposedItems({"trajectories": proposal}).data)
 
 
 class _OfTest(ProjectView):
@@ -87,9 +87,9 @@ class OneTest(_OfTest):
         test = self.test()
         passes = report.false_passes(viewer=self.user, test=test)
         row = report.tests_of(viewer=self.user, project=test.project).get(pk=test.pk)
-        chances = [{"judge": judge, **_chance(found)} for judge, found in passes.items()]
-        found = {"test": row, "items": report.items_of(test), "false_passes": chances}
-        return Response(shapes.TestDetail(found).data)
+        chances = [{"judge": judge, **_chance(shown)} for judge, shown in passes.items()]
+        shown = {"test": row, "items": report.items_of(test), "false_passes": chances}
+        return Response(shapes.TestDetail(shown).data)
 
     @extend_schema(
         summary="Change a proficiency test", request=shapes.TestChange, responses=shapes.ProficiencyTest
@@ -170,8 +170,8 @@ class OneAttempt(_OfAttempt):
         """The result of an attempt, and the differences of its labels from the keys, with the reasons; to its
         annotator once it is over (before: 403 `sealed`), and to admins."""
         attempt = self.attempt()
-        found = report.result(viewer=self.user, attempt=attempt)
-        return Response(shapes.AttemptResult({"attempt": attempt, "items": found}).data)
+        results = report.result(viewer=self.user, attempt=attempt)
+        return Response(shapes.AttemptResult({"attempt": attempt, "items": results}).data)
 
 
 class StopAttempt(_OfAttempt):
@@ -198,11 +198,11 @@ class GrantAttempt(_OfAttempt):
         return Response(shapes.Attempt(attempt).data)
 
 
-def _chance(found: report.FalsePass) -> dict[str, Any]:
+def _chance(chance: report.FalsePass) -> dict[str, Any]:
     return {
-        "chance": found.chance,
-        "low": found.low,
-        "high": found.high,
-        "as_they_are": found.as_they_are,
-        "too_likely": found.too_likely,
+        "chance": chance.chance,
+        "low": chance.low,
+        "high": chance.high,
+        "as_they_are": chance.as_they_are,
+        "too_likely": chance.too_likely,
     }

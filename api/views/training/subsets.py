@@ -133,8 +133,8 @@ class TrainingKey(View):
     @extend_schema(summary="Show the key of a training item", responses=shapes.TrainingKey)
     def get(self, request: Request, pk: int) -> Response:
         """The key of a training item, a label for each step and the outcome. For admins."""
-        found = report.keyed_item(viewer=self.user, trajectory=self._item(pk))
-        return Response(shapes.TrainingKey({"missing": found.missing, "labels": found.key.values()}).data)
+        item = report.keyed_item(viewer=self.user, trajectory=self._item(pk))
+        return Response(shapes.TrainingKey({"missing": item.missing, "labels": item.key.values()}).data)
 
     @extend_schema(summary="Write a label of a key", request=shapes.KeyLabelChange, responses=shapes.KeyLabel)
     def put(self, request: Request, pk: int) -> Response:

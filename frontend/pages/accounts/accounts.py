@@ -202,7 +202,9 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     return _invitation_page(request, invited, form)
 
 
-def _invitation_page(request: HttpRequest, found: Invitation, form: JoinForm | None = None) -> HttpResponse:
+def _invitation_page(
+    request: HttpRequest, invitation: Invitation, form: JoinForm | None = None
+) -> HttpResponse:
     status = 400 if form is not None and form.errors else 200
-    known = {"invitation": found, "form": form, "organisation": settings.ORGANISATION}
+    known = {"invitation": invitation, "form": form, "organisation": settings.ORGANISATION}
     return render(request, "frontend/accounts/invitation.html", known, status=status)

@@ -70,12 +70,12 @@ def part_title(cut: str, part: CutPart) -> str:
 class Charts:
     """The charts of one page, each made when a template asks for it."""
 
-    def __init__(self, slug: str, found: Agreement, asked: Mapping[str, str]) -> None:
+    def __init__(self, slug: str, figures: Agreement, asked: Mapping[str, str]) -> None:
         self.slug = slug
-        self.found = found
-        self.shown = found.pictures
+        self.found = figures
+        self.shown = figures.pictures
         self.asked = dict(asked)
-        self.figure = FIGURES[found.pictures.figure]
+        self.figure = FIGURES[figures.pictures.figure]
 
     def steps_url(self, **more: str) -> str:
         """The list of the steps that are asked for, and are `more`; none for those who may not open it."""

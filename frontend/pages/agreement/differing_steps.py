@@ -43,14 +43,14 @@ DIFFERENCES: Choices = [
 ]
 
 
-def _choices(found: report.DifferingSteps) -> Iterator[tuple[str, Words, Choices]]:
+def _choices(differing: report.DifferingSteps) -> Iterator[tuple[str, Words, Choices]]:
     """Every filter with its title and choices."""
     values = [(str(value), SIGNS[value]) for value in VALUES]
     yield "differ", _("Difference"), DIFFERENCES
     yield "reason", _("Reason"), [(one.code, reason_title(one.code)) for one in REASON_CODES]
-    yield "annotator", _("Annotator"), [(str(pk), name) for pk, name in found.view.people.items()]
-    for cut in found.view.cuts:
-        parts = found.view.parts(cut)
+    yield "annotator", _("Annotator"), [(str(pk), name) for pk, name in differing.view.people.items()]
+    for cut in differing.view.cuts:
+        parts = differing.view.parts(cut)
         yield cut, CUT_TITLES[cut], [(part.key, part_title(cut, part)) for part in parts]
     yield "value", _("Label"), values
     yield (
@@ -59,25 +59,25 @@ def _choices(found: report.DifferingSteps) -> Iterator[tuple[str, Words, Choices
         [(f"{a},{b}", f"{SIGNS[int(a)]}, {SIGNS[int(b)]}") for a, _a in values for b, _b in values],
     )
     places = [(str(n), f"{n}+" if n == PLACES else str(n)) for n in range(1, PLACES + 1)]
-    yield "place", translated(found.view.kind.names.one), places
+    yield "place", translated(differing.view.kind.names.one), places
     yield "first_error", _("First error"), list(FIRST_ERROR_TITLES.items())
     yield (
         "figure",
         _("Figure"),
-        [(name, translated(one.title)) for name, one in available(found.view.kind, FIGURES).items()],
+        [(name, translated(one.title)) for name, one in available(differing.view.kind, FIGURES).items()],
     )
     yield "of", _("Labels of"), [("outcome", _("outcomes"))]
     yield "when", _("Time"), [("after", _("after discussion"))]
     yield "changed", _("Discussion"), [("1", _("changed in discussion"))]
 
 
-def _filters(found: report.DifferingSteps) -> list[Filter]:
+def _filters(differing: report.DifferingSteps) -> list[Filter]:
     """The filters of most lists, and further conditions that are asked for."""
-    asked = found.selection.asked
+    asked = differing.selection.asked
     offered = ("differ", "reason", "annotator", "subset")
     return [
         Filter(name, title, choices)
-        for name, title, choices in _choices(found)
+        for name, title, choices in _choices(differing)
         if name in offered or name in asked
     ]
 
@@ -141,7 +141,7 @@ def steps(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The steps that a number of the agreement page is made of, with both labels. Seeing them is noted."""
     opened = open_project(request, slug, STEPS_VERB)
     asked = {name: str(value) for name, value in request.GET.items() if name not in NO_FILTERS and value}
-    found = report.steps(
+    differing = report.steps(
         viewer=opened.user,
         project=opened.project,
         asked=asked,
@@ -149,14 +149,14 @@ def steps(request: HttpRequest, slug: str) -> HttpResponseBase:
     )
     listed = ListPage(
         request,
-        _columns(slug, opened.project.of_kind, found.most_labels),
-        lambda _asked: range(found.count),
+        _columns(slug, opened.project.of_kind, differing.most_labels),
+        lambda _asked: range(differing.count),
         Empty(_("Nothing fits")),
-        filters=_filters(found),
+        filters=_filters(differing),
         orders=[("step", _("Number"))],
         order=report.STEP_SORTS[0],
         items=lambda chosen: noted_reads.agreement_steps(
-            actor=opened.user, project=opened.project, steps=found, chosen=chosen
+            actor=opened.user, project=opened.project, steps=differing, chosen=chosen
         ),
         file="steps",
     )
@@ -164,17 +164,17 @@ def steps(request: HttpRequest, slug: str) -> HttpResponseBase:
         opened,
         "agreement",
         listed,
-        title=_title(found),
+        title=_title(differing),
         about=_("Blind labels of one outcome, as the figures count them. Your viewing is recorded.")
-        if found.of_outcomes
+        if differing.of_outcomes
         else _("Blind labels, as the figures count them. Your viewing is recorded."),
     )
 
 
-def _title(found: report.DifferingSteps) -> str:
-    n = found.count
-    if found.of_steps and found.view.kind.has(Feature.PAIRS):
+def _title(differing: report.DifferingSteps) -> str:
+    n = differing.count
+    if differing.of_steps and differing.view.kind.has(Feature.PAIRS):
         return ngettext("%(n)d option", "%(n)d options", n) % {"n": n}
-    if found.of_steps:
+    if differing.of_steps:
         return ngettext("%(n)d step", "%(n)d steps", n) % {"n": n}
     return ngettext("%(n)d pair of labels", "%(n)d pairs of labels", n) % {"n": n}

@@ -29,14 +29,14 @@ class FigureColumn:
 def columns(charts: Charts) -> list[FigureColumn]:
     """All blind labels, and what is not the same."""
     part = charts.found.overall
-    found = [FigureColumn(_("Blind labels"), part.steps, part.outcomes, {})]
+    shown = [FigureColumn(_("Blind labels"), part.steps, part.outcomes, {})]
     if after := part.after_discussion:
-        found.append(FigureColumn(_("After discussion"), after.steps, after.outcomes, {"when": "after"}))
+        shown.append(FigureColumn(_("After discussion"), after.steps, after.outcomes, {"when": "after"}))
     if alone := part.untouched:
-        found.append(
+        shown.append(
             FigureColumn(_("Untouched labels"), alone.steps, alone.outcomes, {"exposure": "untouched"})
         )
-    return found
+    return shown
 
 
 def tables(charts: Charts, kind: ProjectKind) -> list[dict[str, Any]]:
@@ -53,11 +53,11 @@ def tables(charts: Charts, kind: ProjectKind) -> list[dict[str, Any]]:
         }
 
     title = _("Every figure, of options") if kind.has(Feature.PAIRS) else _("Every figure, of steps")
-    found = [table("figures", title, FIGURES, {})]
+    parts = [table("figures", title, FIGURES, {})]
     if charts.found.overall.outcomes.n:
         title = _("Every figure, of outcomes")
-        found.append(table("outcome-figures", title, OUTCOME_FIGURES, {"of": "outcome"}))
-    return found
+        parts.append(table("outcome-figures", title, OUTCOME_FIGURES, {"of": "outcome"}))
+    return parts
 
 
 def _row(

@@ -138,10 +138,10 @@ def _to_decision(pk: int, message_index: int | None) -> HttpResponse:
 def _talk(user: User, row: Adjudication) -> ReadableDiscussion | None:
     """The discussion of the case as this person reads it, when there is one."""
     rows = Discussion.objects.filter(trajectory=row.trajectory_id).select_related(*WITH_DISCUSSIONS)
-    found = policies.visible(user, rows).first()
-    if found is None:
+    discussion = policies.visible(user, rows).first()
+    if discussion is None:
         return None
-    talk = noted_reads.discussion(actor=user, row=found)
+    talk = noted_reads.discussion(actor=user, row=discussion)
     mark_all_read(user, talk)
     return talk
 

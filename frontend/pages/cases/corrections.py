@@ -176,17 +176,17 @@ def _list(opened: ProjectPage, name: str, rows: Any) -> dict[str, Any]:
         return page
 
     if name == "waiting":
-        found = rows.select_related("step", "trajectory__subset", "trajectory__task")
+        listed = rows.select_related("step", "trajectory__subset", "trajectory__task")
         return {
             "columns": _waiting_columns(opened),
-            "rows": policies.visible(opened.user, found),
+            "rows": policies.visible(opened.user, listed),
             "items": noted,
         }
 
     def asked(filters: dict[str, str]) -> Any:
         of_state = {} if filters["state"] == "all" else {"state": filters["state"]}
-        found = rows.filter(**(of_state or {}))
-        return found.select_related("author", "step", "trajectory__task", "trajectory__subset")
+        listed = rows.filter(**(of_state or {}))
+        return listed.select_related("author", "step", "trajectory__task", "trajectory__subset")
 
     states = (
         ("all", _("all")),
@@ -278,10 +278,10 @@ def correction(request: HttpRequest, pk: int) -> HttpResponse:
                 form.refuse(error)
             except StaleVersion as error:
                 status = status_of(error)
-                found = collide(opened, row, form, values, take=request.path)
+                collision = collide(opened, row, form, values, take=request.path)
                 # nobody else can save it, and the audit log is closed to most authors
                 own = AuditEvent(actor=row.author, created_at=row.saved_at or row.created_at)
-                more["collision"] = replace(found, event=own)
+                more["collision"] = replace(collision, event=own)
             except Conflict as error:
                 status = status_of(error)
                 form.add_error(None, translated(error.message))
@@ -384,10 +384,10 @@ def check(request: HttpRequest, pk: int) -> JsonResponse:
     if origin not in WRITING:
         return JsonResponse({"fields": {}, "unchecked": []})
     text, calls, places = form.written(origin, request.POST)
-    found = correct.check_draft(row, text, calls)
-    faults = correct.fields_of(found, len(calls))
+    check = correct.check_draft(row, text, calls)
+    faults = correct.fields_of(check, len(calls))
     fields = {form.field_of(name, origin, places) or "": translated(said) for name, said in faults.items()}
-    return JsonResponse({"fields": fields, "unchecked": found.unchecked})
+    return JsonResponse({"fields": fields, "unchecked": check.unchecked})
 
 
 @require_POST

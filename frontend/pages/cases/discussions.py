@@ -190,9 +190,9 @@ def revise(request: HttpRequest, pk: int) -> HttpResponse:
 def retract(request: HttpRequest, pk: int) -> HttpResponse:
     """Take back a comment of one's own."""
     rows = Comment.objects.select_related("discussion__trajectory", "step")
-    found = get_object_or_404(policies.visible(request.user, rows), pk=pk)
-    discuss.retract(actor=person(request), comment=found)
-    return redirect("frontend:discussion", found.discussion_id)
+    comment = get_object_or_404(policies.visible(request.user, rows), pk=pk)
+    discuss.retract(actor=person(request), comment=comment)
+    return redirect("frontend:discussion", comment.discussion_id)
 
 
 @require_POST

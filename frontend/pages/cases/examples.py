@@ -73,7 +73,7 @@ def mark(request: HttpRequest, pk: int) -> HttpResponse:
 def unmark(request: HttpRequest, pk: int) -> HttpResponse:
     """Take an example out of the guidelines."""
     rows = Example.objects.select_related("project", "adjudication__project", "step")
-    found = get_object_or_404(policies.visible(request.user, rows), pk=pk)
-    adjudicate.unmark_example(actor=person(request), example=found)
+    example = get_object_or_404(policies.visible(request.user, rows), pk=pk)
+    adjudicate.unmark_example(actor=person(request), example=example)
     messages.success(request, _("The example is removed from the guidelines."))
-    return redirect(f"{reverse('frontend:guidelines', args=[found.project.slug])}#examples")
+    return redirect(f"{reverse('frontend:guidelines', args=[example.project.slug])}#examples")

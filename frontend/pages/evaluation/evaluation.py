@@ -77,14 +77,14 @@ def _ordered(rows: list[tuple[str, BestOfN]], sort: str) -> list[tuple[str, Best
     return sorted(rows, key=key)
 
 
-def _parts(found: list[Selections], subset: str) -> list[tuple[str, BestOfN]]:
-    rows = [(one.name, one.overall if not subset else one.subsets.get(subset)) for one in found]
+def _parts(chosen: list[Selections], subset: str) -> list[tuple[str, BestOfN]]:
+    rows = [(one.name, one.overall if not subset else one.subsets.get(subset)) for one in chosen]
     return [(name, part) for name, part in rows if part is not None]
 
 
-def _only(found: list[Selections], subset: str) -> dict[str, list[str]]:
+def _only(chosen: list[Selections], subset: str) -> dict[str, list[str]]:
     """The subsets of each model that does not predict something of every one, where all are shown."""
-    return {} if subset else {one.name: list(one.subsets) for one in found if not one.all_subsets}
+    return {} if subset else {one.name: list(one.subsets) for one in chosen if not one.all_subsets}
 
 
 @require_GET
@@ -92,8 +92,8 @@ def best_of_n(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The page of tasks solved when a model's labels choose among the runs of each."""
     opened = open_project(request, slug, LEADERBOARD_VERB)
     release = release_of(opened, version)
-    found = selections(actor=opened.user, release=release)
-    predicted = {name for one in found for name in one.subsets}
+    chosen = selections(actor=opened.user, release=release)
+    predicted = {name for one in chosen for name in one.subsets}
     subsets = [name for name in release.parsed_manifest()["subsets"] if name in predicted]
     subset = request.GET.get("subset", "")
     subset = subset if subset in subsets else ""
@@ -101,7 +101,7 @@ def best_of_n(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     if sort.removeprefix("-") not in ("model", *RULES):
         sort = f"-{RULES[0]}"
     drawn = RULES[0] if sort.removeprefix("-") == "model" else sort.removeprefix("-")
-    rows, only = _ordered(_parts(found, subset), sort), _only(found, subset)
+    rows, only = _ordered(_parts(chosen, subset), sort), _only(chosen, subset)
     return opened.render(
         "evaluation/best_of_n.html",
         "releases",
@@ -148,32 +148,32 @@ def reading(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The page of how a release's figures relate over its models, and of its composition."""
     opened = open_project(request, slug, LEADERBOARD_VERB)
     release = release_of(opened, version)
-    found = benchmark(actor=opened.user, release=release)
+    report = benchmark(actor=opened.user, release=release)
     return opened.render(
         "evaluation/benchmark.html",
         "releases",
         title=_("Reading the benchmark %(version)s") % {"version": version},
         trail=release_trail(slug, version),
         release=release,
-        relations=[_relation(one, slug, version) for one in found.relations],
-        parts=_composition(found),
-        plan=None if found.plan is None else _plan(found.plan, found.planned_for),
-        readers=_readers(found),
-        shifts=_shifts(found),
-        reasons=_reasons(found),
-        in_order=found.in_order,
+        relations=[_relation(one, slug, version) for one in report.relations],
+        parts=_composition(report),
+        plan=None if report.plan is None else _plan(report.plan, report.planned_for),
+        readers=_readers(report),
+        shifts=_shifts(report),
+        reasons=_reasons(report),
+        in_order=report.in_order,
         side=SIDE,
     )
 
 
-def _readers(found: Benchmark) -> Table:
+def _readers(report: Benchmark) -> Table:
     """Rankings by each reader's blind labels, beside that by the consensus."""
 
     def tau(one: ReaderRanking) -> str:
         return figure_text(measure_cell(one.tau, is_share=False))
 
     def turned(one: ReaderRanking) -> str:
-        names = [" > ".join(readable(found.models[at]) for at in pair) for pair in one.turned[:MOST_PAIRS]]
+        names = [" > ".join(readable(report.models[at]) for at in pair) for pair in one.turned[:MOST_PAIRS]]
         return "; ".join([*names, "…"] if len(one.turned) > MOST_PAIRS else names)
 
     columns = [
@@ -183,25 +183,25 @@ def _readers(found: Benchmark) -> Table:
         Column("turned", _("Ahead by the consensus, behind by the annotator"), turned),
         Column("records", _("Trajectories"), look="number"),
     ]
-    return Table(columns, found.readers, labelledby="readers")
+    return Table(columns, report.readers, labelledby="readers")
 
 
-def _shifts(found: Benchmark) -> Table:
+def _shifts(report: Benchmark) -> Table:
     columns = [
         Column("model", _("Model"), lambda one: readable(one.model), look="main"),
         figure_column("shift", _("Shift of StepAcc"), attrgetter("shift"), is_share=True),
         Column("records", _("Trajectories whose annotators saw its suggestions"), look="number"),
     ]
-    return Table(columns, found.shifts, labelledby="shifts")
+    return Table(columns, report.shifts, labelledby="shifts")
 
 
-def _reasons(found: Benchmark) -> list[str]:
+def _reasons(report: Benchmark) -> list[str]:
     """The reasons for dashes, each once."""
-    measures = [*(one.tau for one in found.readers), *(one.shift for one in found.shifts)]
+    measures = [*(one.tau for one in report.readers), *(one.shift for one in report.shifts)]
     return list(dict.fromkeys(translated(one.reason) for one in measures if one.reason))
 
 
-def _plan(found: Plan, models: tuple[str, ...]) -> dict[str, Any]:
+def _plan(plan: Plan, models: tuple[str, ...]) -> dict[str, Any]:
     titles = {
         "now": _("As it is"),
         "tasks": _("Twice the tasks"),
@@ -211,11 +211,11 @@ def _plan(found: Plan, models: tuple[str, ...]) -> dict[str, Any]:
     return {
         "models": models,
         "rows": [
-            {"title": titles[more], "design": design, "difference": found.components.detectable(design)}
-            for more, design in found.options().items()
+            {"title": titles[more], "design": design, "difference": plan.components.detectable(design)}
+            for more, design in plan.options().items()
         ],
         "needed": [
-            {"difference": difference, "tasks": found.components.tasks_for(difference, found.design)}
+            {"difference": difference, "tasks": plan.components.tasks_for(difference, plan.design)}
             for difference in DIFFERENCES
         ],
     }
@@ -260,9 +260,9 @@ def _relation(one: FigureRelation, slug: str, version: str) -> dict[str, Any]:
 def names_at(places: Sequence[tuple[float, float]]) -> list[dict[str, Any] | None]:
     """The place of each point's name (x, y): right of it, or left of it in the right half; of names on one
     side that would touch, the later moves down. None for each: there are too many to be named."""
-    found: list[dict[str, Any] | None] = [None] * len(places)
+    named: list[dict[str, Any] | None] = [None] * len(places)
     if len(places) > NAMED_POINTS:
-        return found
+        return named
 
     def order(at: int) -> tuple[int, float]:
         """From the top; of points side by side first the one over which the others' names would run."""
@@ -274,15 +274,15 @@ def names_at(places: Sequence[tuple[float, float]]) -> list[dict[str, Any] | Non
         x, y = places[at]
         left = x > SIDE / 2
         lowest[left] = max(y, lowest[left] + NAME_HEIGHT)
-        found[at] = {
+        named[at] = {
             "left": left,
             "x": charts.hundredths(x - 9 if left else x + 9),
             "y": charts.hundredths(lowest[left] + 4),
         }
-    return found
+    return named
 
 
-def _composition(found: Benchmark) -> list[dict[str, Any]]:
+def _composition(report: Benchmark) -> list[dict[str, Any]]:
     return [
         {
             "part": part,
@@ -296,5 +296,5 @@ def _composition(found: Benchmark) -> list[dict[str, Any]]:
             ),
             "erroneous": (part.records - part.error_free) / part.records if part.records else None,
         }
-        for part in found.parts
+        for part in report.parts
     ]

@@ -125,21 +125,21 @@ def _ordered(
 
 def _columns(sort: str, figures: Sequence[Figure]) -> list[dict[str, Any]]:
     """Headings of the columns (`sort_heading`)."""
-    found = []
+    columns = []
     titles = {"model": _("Model")} | {figure.name: translated(figure.title) for figure in figures}
     for name, title in titles.items():
         natural = "" if name == "model" else "-"
         present = sort.removeprefix("-") == name
         turned = "" if sort.startswith("-") else "-"
         aria = "descending" if sort.startswith("-") else "ascending"
-        found.append(
+        columns.append(
             {
                 "title": title,
                 "sort": f"{turned if present else natural}{name}",
                 "aria": aria if present else "",
             }
         )
-    return found
+    return columns
 
 
 def _orders(columns: list[dict[str, Any]], sort: str, figures: Sequence[str]) -> list[dict[str, Any]]:
@@ -153,8 +153,8 @@ def _orders(columns: list[dict[str, Any]], sort: str, figures: Sequence[str]) ->
 
 
 def _ends(one: Measure) -> tuple[float | None, float | None]:
-    found = one.interval
-    return (None, None) if found is None else (found.low, found.high)
+    interval = one.interval
+    return (None, None) if interval is None else (interval.low, interval.high)
 
 
 def _scale(measures: Sequence[Measure], *more: float | None) -> tuple[charts.Scale, list[dict[str, Any]]]:
@@ -269,13 +269,13 @@ def _page(opened: ProjectPage, release: Release, status: int = 200, **extra: Any
 
 def powered_of(board: report.Leaderboard) -> dict[str, Any]:
     """The prediction-powered figures, and the differences of neighbours by StepAcc."""
-    found = board.powered
-    names = [row.model for row in found.rows if row.figures]
-    by_models = {pair.models: pair.figures for pair in found.pairs}
+    powered = board.powered
+    names = [row.model for row in powered.rows if row.figures]
+    by_models = {pair.models: pair.figures for pair in powered.pairs}
     pairs = [(pair, by_models[pair]) for pair in pairwise(names)]
     return {
-        "records": found.records,
-        "reason": found.reason,
+        "records": powered.records,
+        "reason": powered.reason,
         "figures": [FIGURES[name] for name in COLUMNS if name in board.figures],
         "rows": [
             {
@@ -283,7 +283,7 @@ def powered_of(board: report.Leaderboard) -> dict[str, Any]:
                 "figures": row.figures,
                 "reason": row.reason or _no_interval(row.figures.get("step_accuracy")),
             }
-            for row in found.rows
+            for row in powered.rows
         ],
         "pairs": [
             {"names": pair, "figures": figures, "reason": _no_interval(figures.get("step_accuracy"))}
@@ -304,7 +304,7 @@ def outside_of(
     if chosen is None:
         return None
     known = {row.name for row in board.models} | {model.policy_model for model in board.policy_models}
-    found = board.correlations(chosen.numbers, figures, subset)
+    correlated = board.correlations(chosen.numbers, figures, subset)
     return {
         "titles": [one.title for one in board.outside],
         "title": chosen.title,
@@ -314,7 +314,7 @@ def outside_of(
         ],
         "correlations": [
             {"title": POLICY_FIGURES.get(one.figure) or board.figures[one.figure].title, "correlation": one}
-            for one in found
+            for one in correlated
         ],
     }
 

@@ -35,9 +35,9 @@ def pairs_of(board: Leaderboard, asked: QueryDict) -> dict[str, Any]:
     else:
         chosen, wanted = "", list(pairwise(names))
     error = _error(asked.get("error", ""))
-    found = [by_names[frozenset(names)] for names in wanted if frozenset(names) in by_names]
+    pairs = [by_names[frozenset(names)] for names in wanted if frozenset(names) in by_names]
     return {
-        "rows": [ShownPair(pair, _holds(pair, error / 100)) for pair in found],
+        "rows": [ShownPair(pair, _holds(pair, error / 100)) for pair in pairs],
         "names": names,
         "chosen": chosen,
         "error": error,

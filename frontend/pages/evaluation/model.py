@@ -94,7 +94,7 @@ def set_of(opened: ProjectPage, version: str, pk: int) -> PredictionSet:
     return get_object_or_404(policies.visible(opened.user, rows), pk=pk)
 
 
-def _figure_columns(found: ModelScores, *, few_tasks: bool) -> list[Column]:
+def _figure_columns(scored: ModelScores, *, few_tasks: bool) -> list[Column]:
     """Of rows (name, figure): the value, and what became of it by recalibration."""
 
     def of(figures: Mapping[str, Measure]) -> Callable[[tuple[str, Figure]], str]:
@@ -113,7 +113,7 @@ def _figure_columns(found: ModelScores, *, few_tasks: bool) -> list[Column]:
         shown = {name: "" if one is None else signed(one, row[1].percent) for name, one in known.items()}
         return figure_text({"reason": "", "why": "", **shown})
 
-    after = found.recalibrated
+    after = scored.recalibrated
     recalibrated = (
         [
             Column("recalibrated", _("Recalibrated"), cell=of(after.scores.figures), look="number"),
@@ -124,9 +124,9 @@ def _figure_columns(found: ModelScores, *, few_tasks: bool) -> list[Column]:
     )
     return [
         Column("figure", _("Figure"), lambda row: translated(row[1].title), look="main"),
-        Column("value", _("Value"), cell=of(found.scores.figures), look="number"),
+        Column("value", _("Value"), cell=of(scored.scores.figures), look="number"),
         *recalibrated,
-        Column("n", "n", lambda row: found.scores.figures[row[0]].n, look="number"),
+        Column("n", "n", lambda row: scored.scores.figures[row[0]].n, look="number"),
         Column("definition", _("Definition"), lambda row: translated(row[1].convention), look="soft small"),
     ]
 
@@ -137,8 +137,8 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
     opened = open_project(request, slug, LEADERBOARD_VERB)
     row = set_of(opened, version, pk)
     by_pairs = request.GET.get("by") == "pairs"
-    found = noted_reads.model_scores(actor=opened.user, row=row, by_pairs=by_pairs)
-    few_tasks = too_few_tasks([found.scores])
+    scored = noted_reads.model_scores(actor=opened.user, row=row, by_pairs=by_pairs)
+    few_tasks = too_few_tasks([scored.scores])
     records = reverse("frontend:release-errors", args=[slug, version, pk])
     return opened.render(
         "evaluation/model.html",
@@ -147,20 +147,20 @@ def model(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespons
         trail=[*release_trail(slug, version), leaderboard_place(slug, version)],
         release=row.release,
         row=row,
-        found=found,
+        found=scored,
         figures=Table(
-            _figure_columns(found, few_tasks=bool(few_tasks)),
-            available(opened.project.of_kind, found.scheme.figures).items(),
+            _figure_columns(scored, few_tasks=bool(few_tasks)),
+            available(opened.project.of_kind, scored.scheme.figures).items(),
         ),
         few_tasks=few_tasks,
         least_tasks=MIN_TASKS,
         may_change=opened.may(CHANGE),
         records=records,
-        worst=Table(error_columns(slug, row), found.worst),
-        parts=_parts(found),
-        cues=_cues(found),
-        verdicts=_verdicts(found),
-        **_pictures(found, records),
+        worst=Table(error_columns(slug, row), scored.worst),
+        parts=_parts(scored),
+        cues=_cues(scored),
+        verdicts=_verdicts(scored),
+        **_pictures(scored, records),
     )
 
 
@@ -173,8 +173,8 @@ def _pair_columns(heading: str) -> list[Column]:
     def counted(name: str, title: str) -> Column:
         def value(row: _Part) -> float:
             pairs: PairCounts = row[1].pairs or PairCounts(0, 0, 0)
-            found: float = getattr(pairs, name)
-            return found
+            share: float = getattr(pairs, name)
+            return share
 
         return Column(name, title, value, lambda row: number(value(row)), "number")
 
@@ -212,50 +212,50 @@ def _question_columns(heading: str, *, beside: bool = False) -> list[Column]:
     ]
 
 
-def _columns_of(found: ModelScores, heading: str) -> list[Column]:
-    return _pair_columns(heading) if found.scores.questions is None else _question_columns(heading)
+def _columns_of(scored: ModelScores, heading: str) -> list[Column]:
+    return _pair_columns(heading) if scored.scores.questions is None else _question_columns(heading)
 
 
-def _parts(found: ModelScores) -> list[dict[str, Any]]:
+def _parts(scored: ModelScores) -> list[dict[str, Any]]:
     """Tables of the subsets and of the other parts of decisions, as far as there are any."""
     cuts = {
         cut: {part_title(cut, name): scores for name, scores in named.items()}
-        for cut, named in found.cuts.items()
+        for cut, named in scored.cuts.items()
         # a question has every part but a category
         if cut == CATEGORY or len(named) > 1
     }
-    parts = [("subsets", _("Subset"), found.subsets)]
+    parts = [("subsets", _("Subset"), scored.subsets)]
     parts += [(CUTS[cut], str(CUT_TITLES[cut]), named) for cut, named in cuts.items()]
     return [
-        {"id": name, "title": title, "table": Table(_columns_of(found, title), of.items(), labelledby=name)}
+        {"id": name, "title": title, "table": Table(_columns_of(scored, title), of.items(), labelledby=name)}
         for name, title, of in parts
         if of
     ]
 
 
-def _verdicts(found: ModelScores) -> list[dict[str, Any]]:
+def _verdicts(scored: ModelScores) -> list[dict[str, Any]]:
     """The number of questions of each verdict, for the links to them."""
-    most = max(found.verdicts.values(), default=0)
+    most = max(scored.verdicts.values(), default=0)
     return [
         {"title": VERDICT_TITLES[name], "count": n, "query": f"?verdict={name}", "width": charts.bar(n, most)}
-        for name, n in found.verdicts.items()
+        for name, n in scored.verdicts.items()
     ]
 
 
-def _cues(found: ModelScores) -> Table | None:
+def _cues(scored: ModelScores) -> Table | None:
     """The model beside choices by what merely shows, or without reading, where there are decisions."""
-    if found.scores.questions is not None:
-        known = [(translated(title_of(name)), scores) for name, scores in found.cues.items()]
+    if scored.scores.questions is not None:
+        known = [(translated(title_of(name)), scores) for name, scores in scored.cues.items()]
         columns = _question_columns(_("Baseline"), beside=True)
         return Table(columns, known, labelledby="cues") if known else None
-    if found.scores.pairs is None:
+    if scored.scores.pairs is None:
         return None
-    own = (_("This model"), found.scores)
-    cues = [(translated(cue_title(name)), scores) for name, scores in found.cues.items()]
+    own = (_("This model"), scored.scores)
+    cues = [(translated(cue_title(name)), scores) for name, scores in scored.cues.items()]
     return Table(_pair_columns(_("Choice")), [own, *cues], labelledby="cues")
 
 
-def _pictures(found: ModelScores, address: str) -> dict[str, Any]:
+def _pictures(scored: ModelScores, address: str) -> dict[str, Any]:
     confusion = (
         [
             HeatCell(
@@ -265,15 +265,15 @@ def _pictures(found: ModelScores, address: str) -> dict[str, Any]:
                 address + _cell_query(value, predicted) if n else "",
                 _cell_words(value, predicted, n),
             )
-            for value, counts in zip(VALUES, found.confusion.tolist(), strict=True)
+            for value, counts in zip(VALUES, scored.confusion.tolist(), strict=True)
             for predicted, n in zip((*VALUES, None), counts, strict=True)
         ]
-        if found.confusion is not None
+        if scored.confusion is not None
         else []
     )
-    counts = {} if found.offsets is None else asdict(found.offsets)
+    counts = {} if scored.offsets is None else asdict(scored.offsets)
     most = max(counts.values(), default=0)
-    parts = [part.scores.figures["step_accuracy"] for part in found.lengths]
+    parts = [part.scores.figures["step_accuracy"] for part in scored.lengths]
     dots, ticks = dots_of(parts)
     return {
         "heat": Heat(confusion, (_("Release"), _("Model"))) if confusion else None,
@@ -295,11 +295,11 @@ def _pictures(found: ModelScores, address: str) -> dict[str, Any]:
                 "measure": measure,
                 "first": part.scores.figures.get("first_error_accuracy"),
             }
-            for part, dot, measure in zip(found.lengths, dots, parts, strict=True)
+            for part, dot, measure in zip(scored.lengths, dots, parts, strict=True)
         ],
         "places": [
             {"place": one, "share": one.right / one.steps, "width": charts.bar(one.right, one.steps)}
-            for one in found.places
+            for one in scored.places
         ],
     }
 

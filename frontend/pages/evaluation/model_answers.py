@@ -95,7 +95,7 @@ def answered(opened: ProjectPage, row: PredictionSet) -> HttpResponseBase:
             Filter("verdict", _("Verdict"), VERDICT_TITLES.items()),
             Filter("subset", _("Subset"), [(name, name) for name in subsets]),
         ],
-        items=lambda found: noted_reads.model_answers(actor=opened.user, row=row, rows=found),
+        items=lambda page: noted_reads.model_answers(actor=opened.user, row=row, rows=page),
         file="answers",
     )
     n = len(cast(Any, listed.page.paginator.object_list))

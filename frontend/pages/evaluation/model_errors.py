@@ -107,8 +107,8 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
     order = "-count" if of_cell else f"-{columns[2].name}"
 
     def rows(filters: dict[str, str]) -> list[report.ListedRecord]:
-        found = report.model_records(actor=opened.user, row=row, asked=_asked(filters))
-        return found if filters["sort"] == order else ordered(found, columns, filters["sort"])
+        page = report.model_records(actor=opened.user, row=row, asked=_asked(filters))
+        return page if filters["sort"] == order else ordered(page, columns, filters["sort"])
 
     listed = ListPage(
         request,
@@ -117,7 +117,7 @@ def records(request: HttpRequest, slug: str, version: str, pk: int) -> HttpRespo
         Empty(_("No such trajectory"), _("The model has none of these errors on this release.")),
         filters=_filters(row),
         order=order,
-        items=lambda found: noted_reads.model_errors(actor=opened.user, release=row.release, rows=found),
+        items=lambda page: noted_reads.model_errors(actor=opened.user, release=row.release, rows=page),
         file="errors",
     )
     everything = cast(Sequence[report.ListedRecord], listed.page.paginator.object_list)

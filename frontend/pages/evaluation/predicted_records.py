@@ -63,41 +63,41 @@ class ShownFrozenRecord:
 def _read(
     opened: ProjectPage, release: Release, ordinal: int, row: PredictionSet | None = None
 ) -> HttpResponse:
-    found = noted_reads.frozen_record(actor=opened.user, release=release, ordinal=ordinal, row=row)
+    record = noted_reads.frozen_record(actor=opened.user, release=release, ordinal=ordinal, row=row)
     trail = release_trail(opened.project.slug, release.version, row)
-    if found is None:
+    if record is None:
         title = _("Trajectory of the release")
         return opened.render("evaluation/sealed_record.html", "releases", 403, title=title, trail=trail)
-    items = {one.step.message_index: one for one in found.steps if one.step}
-    steps = [one.step for one in found.steps if one.step]
+    items = {one.step.message_index: one for one in record.steps if one.step}
+    steps = [one.step for one in record.steps if one.step]
     frozen = ShownFrozenRecord(
         opened.project.slug,
         release.version,
         ordinal,
-        _Named(found.subset),
-        escape_control_chars(found.policy_model),
-        len(found.steps),
+        _Named(record.subset),
+        escape_control_chars(record.policy_model),
+        len(record.steps),
     )
     return opened.render(
         "transcript/part.html" if is_part(opened.request) else "evaluation/predicted_record.html",
         "releases",
-        title=title_of(escape(found.record_id), found.transcript.question),
+        title=title_of(escape(record.record_id), record.transcript.question),
         trail=trail,
         release=release,
         row=row,
-        found=found,
-        answer_verdict=VERDICT_TITLES[found.answered.verdict] if found.answered else "",
-        answer_badge=VERDICT_BADGES[found.answered.verdict] if found.answered else "",
+        found=record,
+        answer_verdict=VERDICT_TITLES[record.answered.verdict] if record.answered else "",
+        answer_badge=VERDICT_BADGES[record.answered.verdict] if record.answered else "",
         trajectory=frozen,
         message_url=frozen.message_address,
         items=items,
-        differing=" ".join(map(str, found.differing)) if row is not None else "",
+        differing=" ".join(map(str, record.differing)) if row is not None else "",
         step_template="frontend/evaluation/predicted_step.html",
-        strip=run_strip(found.transcript, steps, {index: one.released for index, one in items.items()}),
-        **run(opened.request, found.transcript, steps, opened.project.of_kind),
-        **beside(found.transcript),
+        strip=run_strip(record.transcript, steps, {index: one.released for index, one in items.items()}),
+        **run(opened.request, record.transcript, steps, opened.project.of_kind),
+        **beside(record.transcript),
         without_model=not opened.project.of_kind.has(Feature.RUNS),
-        may_open=found.trajectory is not None and opened.may("trajectory.list"),
+        may_open=record.trajectory is not None and opened.may("trajectory.list"),
     )
 
 
@@ -125,11 +125,11 @@ def message(request: HttpRequest, slug: str, version: str, ordinal: int, message
     messages = content["messages"]
     if message >= len(messages):
         raise NotFound(translatable("There is no such message."))
-    found = message_json(line, messages[message], message, hints=opened.may("trajectory.list"))
+    shown = message_json(line, messages[message], message, hints=opened.may("trajectory.list"))
     text = message_text(messages[message])
     if request.GET.get("as") == "markdown":
         return JsonResponse({"markdown": markdown.tree(escape_control_chars(only_text(text)))})
-    return JsonResponse({"json": found.text, "exact": found.exact, "withheld": found.withheld, "text": text})
+    return JsonResponse({"json": shown.text, "exact": shown.exact, "withheld": shown.withheld, "text": text})
 
 
 @require_GET

@@ -52,18 +52,18 @@ def part_title(cut: str, name: str) -> str:
 
 def part_choices(cuts: Mapping[str, Iterable[str]]) -> list[tuple[str, list[tuple[str, str]]]]:
     """The parts to choose from, by cut: (value, words) each; a cut with a single part cuts nothing."""
-    found = []
+    choices = []
     for cut, names in cuts.items():
         parts = [(f"{cut}:{name}", part_title(cut, name)) for name in names]
         if len(parts) > 1:
-            found.append((str(CUT_TITLES[cut]), parts))
-    return found
+            choices.append((str(CUT_TITLES[cut]), parts))
+    return choices
 
 
-def letters_of(found: KeyPositions) -> list[dict[str, Any]]:
+def letters_of(positions: KeyPositions) -> list[dict[str, Any]]:
     """The count of each letter as the key, with the expected one."""
-    rows = zip(found.letters, found.counts, found.expected, strict=True)
-    most = max(found.counts, default=0)
+    rows = zip(positions.letters, positions.counts, positions.expected, strict=True)
+    most = max(positions.counts, default=0)
     return [
         {"letter": letter, "count": n, "expected": expected, "width": charts.bar(n, most)}
         for letter, n, expected in rows

@@ -95,7 +95,7 @@ def judges(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
             messages.success(request, _said(scored))
             return redirect("frontend:model", slug, version, scored.prediction_set.pk)
     frozen = frozen_trajectories(release)
-    rows = judge_coverage(actor=opened.user, release=release, found=frozen)
+    rows = judge_coverage(actor=opened.user, release=release, frozen=frozen)
     about = _(
         "A judge’s suggestions for the %(n)s trajectories of release %(version)s become its predictions on "
         "the leaderboard. The release does not change."

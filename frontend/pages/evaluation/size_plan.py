@@ -34,22 +34,22 @@ def plan(request: HttpRequest, slug: str) -> HttpResponse:
     opened = open_project(request, slug, "agreement.view")
     form = SizeForm(request.GET or None)
     asked = form.cleaned_data if form.is_bound and form.is_valid() else {}
-    found = size_plan(viewer=opened.user, project=opened.project, **asked)
+    planned = size_plan(viewer=opened.user, project=opened.project, **asked)
     if not form.is_bound:
-        form = SizeForm(initial={"tasks": found.design.tasks})
+        form = SizeForm(initial={"tasks": planned.design.tasks})
     return opened.render(
         "evaluation/size_plan.html",
         "releases",
         title=_("How many tasks?"),
-        plan=found,
+        plan=planned,
         form=form,
-        sizes=_sizes(found),
-        needed=_needed(found),
+        sizes=_sizes(planned),
+        needed=_needed(planned),
     )
 
 
-def _sizes(found: SizePlan) -> Table:
-    accuracy, difference = found.variance.accuracy, found.variance.difference
+def _sizes(planned: SizePlan) -> Table:
+    accuracy, difference = planned.variance.accuracy, planned.variance.difference
 
     def half(size: Design) -> str:
         return f"± {percent(accuracy.half_width(size))}"
@@ -65,20 +65,20 @@ def _sizes(found: SizePlan) -> Table:
             look="number",
         ),
     ]
-    return Table(columns, found.sizes, labelledby="sizes")
+    return Table(columns, planned.sizes, labelledby="sizes")
 
 
-def _needed(found: SizePlan) -> Table:
-    accuracy, difference = found.variance.accuracy, found.variance.difference
+def _needed(planned: SizePlan) -> Table:
+    accuracy, difference = planned.variance.accuracy, planned.variance.difference
 
     def number(tasks: int | None) -> str:
         return _("more than a million") if tasks is None else str(count(tasks))
 
     def within(points: float) -> str:
-        return number(accuracy.tasks_within(points, found.design))
+        return number(accuracy.tasks_within(points, planned.design))
 
     def showing(points: float) -> str:
-        return number(difference.tasks_for(points, found.design))
+        return number(difference.tasks_for(points, planned.design))
 
     columns = [
         Column("points", _("Share of steps"), cell=percent, look="main"),

@@ -40,7 +40,7 @@ CHANGE = "project.change"
 UNITS = {"step": gettext_lazy("Steps"), "outcome": gettext_lazy("Outcomes")}
 
 
-def _difference_cell(found: ArmDifference, *, is_share: bool) -> dict[str, Any]:
+def _difference_cell(difference: ArmDifference, *, is_share: bool) -> dict[str, Any]:
     """A difference: of shares in hundredths (percentage points), else as it is."""
     times = 100 if is_share else 1
     places = 1 if is_share else 3
@@ -51,16 +51,16 @@ def _difference_cell(found: ArmDifference, *, is_share: bool) -> dict[str, Any]:
         plus = "+" if sign and value > 0 else ""
         return plus + figure(value * times, places)
 
-    bounds = found.measure.interval
+    bounds = difference.measure.interval
     known = bounds is not None and bounds.low is not None
     return {
-        "value": signed(found.measure.value),
-        "reason": translated(found.measure.reason),
+        "value": signed(difference.measure.value),
+        "reason": translated(difference.measure.reason),
         "low": signed(bounds.low) if bounds and known else "",
         "high": signed(bounds.high) if bounds and known else "",
         "why": "",
-        "mde": signed(found.mde, sign=False),
-        "mde_reason": translated(found.mde_reason),
+        "mde": signed(difference.mde, sign=False),
+        "mde_reason": translated(difference.mde_reason),
     }
 
 
@@ -72,7 +72,7 @@ def _who(who: str, judge: str) -> str:
     return judge if who == "judge" else _("Annotators with the judges, pooled")
 
 
-def _columns(found: report.Influence) -> list[dict[str, Any]]:
+def _columns(figures: report.Influence) -> list[dict[str, Any]]:
     """One column an arm; two where blind and final values differ."""
     return [
         {
@@ -83,7 +83,7 @@ def _columns(found: report.Influence) -> list[dict[str, Any]]:
             if len(bases) > 1
             else "",
         }
-        for arm in found.arms
+        for arm in figures.arms
         for bases in [sorted({line.basis for line in arm.lines})]
         for basis in bases
     ]
@@ -141,7 +141,7 @@ def _pair(line: report.ComparisonLine, before: report.ComparisonLine, name: str)
     }
 
 
-def _contrasts(found: Sequence[report.Contrast]) -> Table:
+def _contrasts(contrasts: Sequence[report.Contrast]) -> Table:
     rows = [
         {
             "arm": ARM_NAMES[one.arm],
@@ -151,7 +151,7 @@ def _contrasts(found: Sequence[report.Contrast]) -> Table:
                 _difference_cell(one.kappa, is_share=False),
             ],
         }
-        for one in found
+        for one in contrasts
     ]
 
     def detectable(cell: dict[str, Any]) -> str:
@@ -177,7 +177,7 @@ def _contrasts(found: Sequence[report.Contrast]) -> Table:
     return Table(columns, rows, labelledby="contrasts")
 
 
-def _moves(found: Iterable[ChangeRates]) -> Table:
+def _moves(rates: Iterable[ChangeRates]) -> Table:
     def share(name: str) -> Callable[[ChangeRates], Measure]:
         return lambda one: getattr(one.changes, name)
 
@@ -190,10 +190,10 @@ def _moves(found: Iterable[ChangeRates]) -> Table:
             for name, one in (WAYS | FOLLOWED).items()
         ),
     ]
-    return Table(columns, found, labelledby="moves")
+    return Table(columns, rates, labelledby="moves")
 
 
-def _annotators(found: report.Influence) -> Table:
+def _annotators(figures: report.Influence) -> Table:
     """Each annotator's own effect: a difference where arms were dealt, and what they changed after a look."""
 
     def effect(one: AnnotatorEffect) -> str:
@@ -212,14 +212,14 @@ def _annotators(found: report.Influence) -> Table:
                 Column("exposed", _("Tasks, always shown"), look="number"),
                 Column("sealed", _("Tasks, never shown"), look="number"),
             ]
-            if found.randomised
+            if figures.randomised
             else []
         ),
         Column("labels", _("Labels changed or kept after seeing suggestions"), look="number"),
         share("changed"),
         share("followed"),
     ]
-    return Table(columns, found.annotators, labelledby="own-effects")
+    return Table(columns, figures.annotators, labelledby="own-effects")
 
 
 def _sizes(columns: list[dict[str, Any]], *, people: bool) -> list[dict[str, Any]]:
@@ -258,28 +258,28 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
     opened = open_project(request, slug, "influence.view")
     kept = kept_figures.influence(actor=opened.user, project=opened.project)
     queue = kept_figures.triage_so_far(actor=opened.user, project=opened.project)
-    found = kept.figures
-    columns = _columns(found)
-    rows, contrasts = _rows(columns), _contrasts(found.contrasts)
+    figures = kept.figures
+    columns = _columns(figures)
+    rows, contrasts = _rows(columns), _contrasts(figures.contrasts)
     return opened.render(
         "influence/influence.html",
         "influence",
         kept=kept_figures.oldest([kept, queue]),
-        report=found,
-        labelled=any(arm.steps for arm in found.arms),
+        report=figures,
+        labelled=any(arm.steps for arm in figures.arms),
         policy=dict(POLICIES)[opened.project.suggestion_policy],
         columns=columns,
         rows=rows,
-        dots=None if found.randomised else _before_after(found.arms[0]),
+        dots=None if figures.randomised else _before_after(figures.arms[0]),
         reasons=_reasons(rows),
-        sizes=_sizes(columns, people=found.trial is not None),
-        trial=None if found.trial is None else shown(found.trial),
+        sizes=_sizes(columns, people=figures.trial is not None),
+        trial=None if figures.trial is None else shown(figures.trial),
         contrasts=contrasts,
         few=_reasons(contrasts.rows, "mde_reason"),
-        moves=_moves(found.change_rates),
-        annotators=_annotators(found),
-        few_of_annotator=_few_of(found.annotators),
-        looked=any(one.changes.labels for one in found.change_rates),
+        moves=_moves(figures.change_rates),
+        annotators=_annotators(figures),
+        few_of_annotator=_few_of(figures.annotators),
+        looked=any(one.changes.labels for one in figures.change_rates),
         queue=queue.figures,
     )
 
@@ -288,14 +288,14 @@ def influence(request: HttpRequest, slug: str) -> HttpResponse:
 def switches(opened: ProjectPage) -> dict[str, Any]:
     """The experiment and triage as the settings page shows them."""
     queue = {"seed": opened.project.triage_seed, "waiting": unclaimed(opened.project).count()}
-    found = experiment_of(viewer=opened.user, project=opened.project)
+    experiment = experiment_of(viewer=opened.user, project=opened.project)
     return {
-        "experiment": found,
+        "experiment": experiment,
         "arms": [
-            {"title": ARM_NAMES[arm], "tasks": found.tasks.get(arm), "dealt": found.dealt.get(arm)}
-            for arm in found.arms
+            {"title": ARM_NAMES[arm], "tasks": experiment.tasks.get(arm), "dealt": experiment.dealt.get(arm)}
+            for arm in experiment.arms
         ],
-        "randomise_form": RandomiseForm(initial={"arms": len(found.arms) or len(ARMS)}),
+        "randomise_form": RandomiseForm(initial={"arms": len(experiment.arms) or len(ARMS)}),
         "queue": queue,
         "triage_form": TriageForm(initial={"batch_size": opened.project.triage_batch_size}),
     }
@@ -329,7 +329,7 @@ def triage(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("frontend:project-settings", slug)
     form = TriageForm(request.POST)
     if not form.is_valid():
-        reasons = joined(*(str(reason) for found in form.errors.values() for reason in found))
+        reasons = joined(*(str(reason) for errors in form.errors.values() for reason in errors))
         messages.error(request, reasons)
         return redirect("frontend:project-settings", slug)
     done = service.triage(actor=opened.user, project=opened.project, **form.cleaned_data)

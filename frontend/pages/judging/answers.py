@@ -26,8 +26,8 @@ SHOWN_CHARACTERS = 200_000
 
 def _answer(opened: ProjectPage, pk: UUID) -> JudgeAnswer:
     rows = JudgeAnswer.objects.filter(run__project=opened.project).select_related("judge", "trajectory")
-    found: JudgeAnswer = get_object_or_404(policies.visible(opened.user, rows), pk=pk)
-    return found
+    answer: JudgeAnswer = get_object_or_404(policies.visible(opened.user, rows), pk=pk)
+    return answer
 
 
 def _part(name: str, title: str, text: str, note: str = "") -> dict[str, Any]:

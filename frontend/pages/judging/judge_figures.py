@@ -53,10 +53,10 @@ def compared(
 
 def _cells(part: SubsetScores, figure: Figure) -> list[dict[str, Any]]:
     """A figure of the judge, raw and recalibrated, and the same for somebody who says +1 to everything."""
-    found = []
+    cells = []
     for said in (part.steps, part.recalibrated, part.always_plus):
         if said is not None:
             measure = said.figures[figure.name]
             ends = measure_cell(measure, is_share=figure.percent)
-            found.append({**ends, "measure": measure, "reference": said is part.always_plus})
-    return found
+            cells.append({**ends, "measure": measure, "reference": said is part.always_plus})
+    return cells

@@ -92,8 +92,8 @@ def _judge_link(slug: str, judge: Judge) -> str:
 
 
 def _one(opened: ProjectPage, pk: int) -> Judge:
-    found: Judge = get_object_or_404(judges_of(opened).select_related("project", "created_by"), pk=pk)
-    return found
+    judge: Judge = get_object_or_404(judges_of(opened).select_related("project", "created_by"), pk=pk)
+    return judge
 
 
 def _columns(slug: str) -> list[Column]:

@@ -41,8 +41,8 @@ def _runs(opened: ProjectPage) -> Any:
 def one_run(opened: ProjectPage, pk: int) -> SuggestionRun:
     """A run of this project. Raises Http404."""
     rows = _runs(opened).select_related("judge", "project", "created_by", "prompts__release")
-    found: SuggestionRun = get_object_or_404(rows, pk=pk)
-    return found
+    run: SuggestionRun = get_object_or_404(rows, pk=pk)
+    return run
 
 
 @require_GET

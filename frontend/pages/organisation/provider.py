@@ -157,8 +157,8 @@ def provider(request: HttpRequest) -> Provider:
 
 def identity_of(login: SocialLogin) -> Identity:
     """The identity in a finished sign-in."""
-    found: Identity = login.identity
-    return found
+    identity: Identity = login.identity
+    return identity
 
 
 def _document(issuer: str) -> dict[str, Any]:

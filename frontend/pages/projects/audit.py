@@ -122,10 +122,10 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 def _object(slug: str, row: AuditEvent, known: dict[report.Key, tuple[Any, str]]) -> str | None:
-    found = known.get((row.object_type, row.object_id))
-    if found is None:
+    target = known.get((row.object_type, row.object_id))
+    if target is None:
         return None
-    address, title = found
+    address, title = target
     kind, name, in_path, rest = OBJECTS[row.object_type]
     url = at(name, slug, address) if in_path else at(name, slug)
     shown = truncatechars(short_identity(title) or "–", MAX_TITLE)

@@ -128,10 +128,10 @@ def places(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     ]
 
     def rows(asked: dict[str, str]) -> QuerySet[Any]:
-        found = crowd_places(actor=opened.user, link=link)
-        found = found.filter(state=asked["state"]) if asked["state"] else found
-        found = found.filter(outside_id__icontains=asked["q"]) if asked["q"] else found
-        return ordered(found, columns, asked["sort"])
+        queryset = crowd_places(actor=opened.user, link=link)
+        queryset = queryset.filter(state=asked["state"]) if asked["state"] else queryset
+        queryset = queryset.filter(outside_id__icontains=asked["q"]) if asked["q"] else queryset
+        return ordered(queryset, columns, asked["sort"])
 
     states = [(state.value, state_name(state)) for state in CrowdState]
     listed = ListPage(

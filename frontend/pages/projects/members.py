@@ -152,8 +152,8 @@ def members(request: HttpRequest, slug: str) -> HttpResponseBase:
 def change(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     """Set the roles of a member, or remove them."""
     opened = open_project(request, slug, MEMBERS_VERB)
-    found = Membership.objects.filter(project=opened.project).select_related("user", "project")
-    membership = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    members = Membership.objects.filter(project=opened.project).select_related("user", "project")
+    membership = get_object_or_404(policies.visible(opened.user, members), pk=pk)
     if "remove" in request.POST:
         projects.remove_member(actor=opened.user, membership=membership)
         messages.success(request, _("%(name)s is no longer a member.") % {"name": membership.user})
@@ -185,9 +185,9 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
 def qualifications(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The degree, its field, years, languages and pay of a member, which admins alone see and note."""
     opened = open_project(request, slug, MEMBERS_VERB)
-    found = Membership.objects.filter(project=opened.project)
-    found = found.select_related("user", "project", "qualification")
-    membership = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    members = Membership.objects.filter(project=opened.project)
+    members = members.select_related("user", "project", "qualification")
+    membership = get_object_or_404(policies.visible(opened.user, members), pk=pk)
     row = _of(membership)
     values, collision = row.edited(), None
     form = QualificationForm(request.POST or None, initial=_readable(values))
@@ -228,8 +228,8 @@ def qualifications(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def limits(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The quotas of a member, and their days away."""
     opened = open_project(request, slug, MEMBERS_VERB)
-    found = Membership.objects.filter(project=opened.project).select_related("user", "project")
-    membership = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    members = Membership.objects.filter(project=opened.project).select_related("user", "project")
+    membership = get_object_or_404(policies.visible(opened.user, members), pk=pk)
     subsets = policies.visible(opened.user, Subset.objects.filter(project=opened.project, training=False))
 
     def read_anew(now: Limits, data: QueryDict | None = None) -> LimitsForm:
@@ -297,8 +297,8 @@ def invite(request: HttpRequest, slug: str) -> HttpResponseBase:
 def renew(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     """Make a new link for an invitation, and show it, once; the old one ends."""
     opened = open_project(request, slug, MEMBERS_VERB)
-    found = Invitation.objects.filter(project=opened.project).select_related("project")
-    invitation = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    invitations = Invitation.objects.filter(project=opened.project).select_related("project")
+    invitation = get_object_or_404(policies.visible(opened.user, invitations), pk=pk)
     return with_links(opened, [projects.renew_invitation(actor=opened.user, invitation=invitation)])
 
 
@@ -318,8 +318,8 @@ def with_links(opened: ProjectPage, made: list[tuple[Invitation, str]]) -> HttpR
 def revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Make an unused link invalid."""
     opened = open_project(request, slug, MEMBERS_VERB)
-    found = Invitation.objects.filter(project=opened.project).select_related("project")
-    invitation = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    invitations = Invitation.objects.filter(project=opened.project).select_related("project")
+    invitation = get_object_or_404(policies.visible(opened.user, invitations), pk=pk)
     projects.revoke_invitation(actor=opened.user, invitation=invitation)
     messages.success(request, _("Invitation revoked."))
     return redirect("frontend:members", slug)

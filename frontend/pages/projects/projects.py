@@ -181,9 +181,9 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
         except StaleVersion:
             project.refresh_from_db()
             values = project.edited()
-            found = collide(opened, project, form, values, take=request.path)
-            merged = _settings_form(opened, found.values, None)
-            return _settings_page(opened, merged, begun(project.version, values), found)
+            collision = collide(opened, project, form, values, take=request.path)
+            merged = _settings_form(opened, collision.values, None)
+            return _settings_page(opened, merged, begun(project.version, values), collision)
         except Locked as error:
             form.add_error("annotators_per_trajectory", translated(error.message))
         else:
@@ -196,8 +196,8 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
 def subset(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Change the effect of user messages on the propagation rule in one subset, and its turn in the queue."""
     opened = open_project(request, slug, "project.change")
-    found = Subset.objects.filter(project=opened.project).select_related("project")
-    row = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    subsets = Subset.objects.filter(project=opened.project).select_related("project")
+    row = get_object_or_404(policies.visible(opened.user, subsets), pk=pk)
     form = SubsetForm(request.POST)
     if form.is_valid():
         began = read(request.POST)

@@ -328,8 +328,8 @@ def send_again(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Deliver an event once more."""
     opened = open_project(request, slug, VERB)
     rows = WebhookDelivery.objects.filter(webhook__project=opened.project)
-    found = policies.visible(opened.user, rows.select_related("webhook__project"))
-    delivery = get_object_or_404(found, pk=pk)
+    deliveries = policies.visible(opened.user, rows.select_related("webhook__project"))
+    delivery = get_object_or_404(deliveries, pk=pk)
     try:
         service.send_again(actor=opened.user, delivery=delivery)
     except StaleState as error:

@@ -42,12 +42,12 @@ def _drift_chart(drift: Drift) -> dict[str, Any] | None:
     }
 
 
-def _figures(found: AnnotatorFigures, kind: ProjectKind) -> Table:
+def _figures(figures: AnnotatorFigures, kind: ProjectKind) -> Table:
     """Three figures; of one's own without the number of pairs, from which others' labels could be told."""
     rows = [
-        (_("Same label as another annotator"), found.agreement, True),
-        (_("Cohen’s κ"), found.kappa, False),
-        (_("Consensus equal to their label, where annotators differed"), found.with_consensus, True),
+        (_("Same label as another annotator"), figures.agreement, True),
+        (_("Cohen’s κ"), figures.kappa, False),
+        (_("Consensus equal to their label, where annotators differed"), figures.with_consensus, True),
     ]
     columns = [
         Column("figure", _("Figure"), lambda row: row[0]),
@@ -59,10 +59,10 @@ def _figures(found: AnnotatorFigures, kind: ProjectKind) -> Table:
         ),
         Column("n", "n", lambda row: None if row[1].value is None else row[1].n, look="number"),
     ]
-    return Table(columns[:2] if found.own else columns, rows, labelledby="beside")
+    return Table(columns[:2] if figures.own else columns, rows, labelledby="beside")
 
 
-def _weeks(found: AnnotatorFigures) -> Table:
+def _weeks(figures: AnnotatorFigures) -> Table:
     columns = [
         Column("week", _("Week from"), lambda week: date_format(week.monday, "Y-m-d"), look="nowrap"),
         Column(
@@ -79,8 +79,8 @@ def _weeks(found: AnnotatorFigures) -> Table:
         ),
         Column("n", "n", look="number"),
     ]
-    columns = columns[:3] if found.own else columns
-    return Table(columns, found.weeks, labelledby="weeks", title=_("By week"))
+    columns = columns[:3] if figures.own else columns
+    return Table(columns, figures.weeks, labelledby="weeks", title=_("By week"))
 
 
 @require_GET

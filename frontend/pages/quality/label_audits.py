@@ -178,9 +178,9 @@ def _line(request: HttpRequest, unnamed: UnnamedLabels) -> dict[str, object]:
 
 def _rulings(request: HttpRequest, unnamed: list[UnnamedLabels]) -> dict[int | None, StepRuling]:
     """The rulings that were made; what was left open is not among them."""
-    found: dict[int | None, StepRuling] = {}
+    rulings: dict[int | None, StepRuling] = {}
     for one in unnamed:
         value, note = _sent(request, _key(one))
         if value is not None:
-            found[None if one.step is None else one.step.message_index] = StepRuling(value, note)
-    return found
+            rulings[None if one.step is None else one.step.message_index] = StepRuling(value, note)
+    return rulings

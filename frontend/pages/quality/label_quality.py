@@ -37,7 +37,7 @@ def _person(one: report.PersonsConfusion) -> dict[str, Any]:
     return {"name": one.name, "n": one.n, "reason": one.reason, "rows": rows}
 
 
-def _strata(found: label_audit.AuditReport) -> Table:
+def _strata(audited: label_audit.AuditReport) -> Table:
     """Draws by stratum: what does not come back from one of them is seen here."""
     columns = [
         Column("subset", _("Subset"), lambda row: row[0].rpartition(", ")[0]),
@@ -46,7 +46,7 @@ def _strata(found: label_audit.AuditReport) -> Table:
         Column("back", _("Came back"), lambda row: row[1].back, look="number"),
         Column("missing", _("Not yet"), lambda row: row[1].missing, look="number"),
     ]
-    rows = list(found.certificate.strata.items())
+    rows = list(audited.certificate.strata.items())
     foot = [_("A draw that has not come back counts as wholly wrong.")]
     return Table(columns, rows, labelledby="strata", title=_("Draws by stratum"), foot=foot)
 
@@ -68,7 +68,7 @@ def _readers(quality: report.LabelQuality) -> Table:
     return Table(columns, rows, labelledby="readers", title=_("Readers against the consensus"), foot=foot)
 
 
-def _corrections(opened: ProjectPage, found: label_audit.AuditReport) -> Table:
+def _corrections(opened: ProjectPage, audited: label_audit.AuditReport) -> Table:
     def record(row: AuditRuling) -> str:
         return at("trajectory", opened.project.slug, row.audited.trajectory_id)
 
@@ -85,7 +85,7 @@ def _corrections(opened: ProjectPage, found: label_audit.AuditReport) -> Table:
         Column("note", _("Why")),
         Column("ruled_at", _("Time")),
     ]
-    rows = noted_reads.corrections(actor=opened.user, audit=found.audit, most=CORRECTIONS_SHOWN)
+    rows = noted_reads.corrections(actor=opened.user, audit=audited.audit, most=CORRECTIONS_SHOWN)
     return Table(columns, rows, labelledby="corrections", title=_("Corrections"))
 
 
@@ -134,22 +134,22 @@ def page(
 ) -> HttpResponse:
     """The page, with a form that was refused in its place."""
     quality = report.label_quality(viewer=opened.user, project=opened.project)
-    found = quality.audit
-    corrections = _corrections(opened, found) if found is not None else None
+    audited = quality.audit
+    corrections = _corrections(opened, audited) if audited is not None else None
     return opened.render(
         "quality/label_quality.html",
         "label-quality",
         status=status,
         report=quality,
-        audit=found,
-        running=found is not None and found.audit.ended_at is None,
+        audit=audited,
+        running=audited is not None and audited.audit.ended_at is None,
         wished=wished or WishedForm(),
         planned=planned,
         begin=begin or BeginForm(),
         more=more or MoreForm(),
-        strata=_strata(found) if found is not None else None,
+        strata=_strata(audited) if audited is not None else None,
         corrections=corrections,
-        readers=_readers(quality) if found is not None else None,
+        readers=_readers(quality) if audited is not None else None,
         retests=_retests(opened, quality),
         people=[_person(person) for person in quality.people],
         values=VALUES,

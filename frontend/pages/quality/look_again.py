@@ -40,9 +40,9 @@ WHY: Final = {
 MAX_FILTER: Final = 80
 
 
-def left_out(found: report.RelabelPreview) -> list[tuple[str, int]]:
+def left_out(preview: report.RelabelPreview) -> list[tuple[str, int]]:
     """The number that cannot be queued, by reason."""
-    return [(str(WHY[name]), count) for name, count in found.left_out.items()]
+    return [(str(WHY[name]), count) for name, count in preview.left_out.items()]
 
 
 @require_http_methods(["GET", "POST"])
@@ -56,7 +56,7 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
     previewed = bool(set(asked) & set(given)) or report.few_are_older(
         actor=opened.user, project=opened.project
     )
-    found = report.RelabelPreview((), {})
+    preview = report.RelabelPreview((), {})
     try:
         if request.method == "POST":
             expected = whole_number(request, "expected") or 0
@@ -65,11 +65,11 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, said % {"n": expected})
             return redirect("frontend:look-again", slug)
         if previewed:
-            found = report.preview(actor=opened.user, project=opened.project, filters=asked)
+            preview = report.preview(actor=opened.user, project=opened.project, filters=asked)
     except (Conflict, Invalid) as error:
         refusal, status = translated(error.message), status_of(error)
         if isinstance(error, Conflict):
-            found = report.preview(actor=opened.user, project=opened.project, filters=asked)
+            preview = report.preview(actor=opened.user, project=opened.project, filters=asked)
     current = report.current_version(opened.project)
     kept = kept_figures.versions(actor=opened.user, project=opened.project)
     return opened.render(
@@ -83,10 +83,10 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
         current=current,
         kept=kept,
         versions=kept.figures,
-        found=found,
+        found=preview,
         previewed=previewed,
-        ready=len(found.ready),
-        left_out=left_out(found),
+        ready=len(preview.ready),
+        left_out=left_out(preview),
         batches=report.batches(actor=opened.user, project=opened.project),
         subsets=with_trajectories(
             policies.visible(opened.user, Subset.objects.filter(project=opened.project))

@@ -85,10 +85,10 @@ def derive(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     )
 
 
-def _preview(found: service.DerivationPreview) -> dict[str, Any]:
-    counts = found.counts.as_json(found.recipe)
+def _preview(preview: service.DerivationPreview) -> dict[str, Any]:
+    counts = preview.counts.as_json(preview.recipe)
     return {
-        "preview": found,
+        "preview": preview,
         "items": counts.pop("items"),
         "facts": [(translated(COUNTS[name]), count(n)) for name, n in counts.items()],
     }

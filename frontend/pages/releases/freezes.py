@@ -44,8 +44,8 @@ MOST_COUNTED = 20_000
 
 
 def _rows(opened: ProjectPage) -> Any:
-    found = Freeze.objects.filter(project=opened.project).select_related("release", "created_by")
-    return policies.visible(opened.user, found)
+    freezes = Freeze.objects.filter(project=opened.project).select_related("release", "created_by")
+    return policies.visible(opened.user, freezes)
 
 
 @require_http_methods(["GET", "POST"])
@@ -114,14 +114,14 @@ def _difficulty(project: Project, candidate: report.ReleaseCandidate) -> dict[st
     """The number of decisions in each fifth of difficulty; not of so many that counting would be long."""
     if candidate.records > MOST_COUNTED:
         return {"uncounted": True}
-    found = difficulties(project)
+    measured = difficulties(project)
     fifths = [0] * FIFTHS
-    for share in found.shares.values():
+    for share in measured.shares.values():
         fifths[min(int(share * FIFTHS), FIFTHS - 1)] += 1
     most = max(fifths)
     return {
-        "judges": found.judges,
-        "known": len(found.shares),
+        "judges": measured.judges,
+        "known": len(measured.shares),
         "all": candidate.records,
         "bars": [
             {

@@ -59,8 +59,8 @@ SHOWN = {
 
 def _release(opened: ProjectPage, version: str) -> Release:
     rows = Release.objects.filter(project=opened.project).select_related("project", "withdrawal")
-    found: Release = get_object_or_404(policies.visible(opened.user, rows), version=version)
-    return found
+    release: Release = get_object_or_404(policies.visible(opened.user, rows), version=version)
+    return release
 
 
 def _sets(opened: ProjectPage, release: Release) -> Any:
@@ -193,7 +193,7 @@ def _made(opened: ProjectPage, row: PromptSet) -> dict[str, Any]:
     wanted = wanted if wanted in SHOWN else "test"
     ordinals = made_again(row).marked.having(SHOWN[wanted][1])
     page = Paginator(ordinals, 1).get_page(opened.request.GET.get("page"))
-    found: dict[str, Any] = {
+    made: dict[str, Any] = {
         "counts": counts,
         "not_asked": [(NOT_ASKED[NotAsked(why)], count(n)) for why, n in counts["not_asked"].items()],
         "groups": Table(_group_columns(), counts["groups"], labelledby="groups"),
@@ -201,15 +201,15 @@ def _made(opened: ProjectPage, row: PromptSet) -> dict[str, Any]:
         "page": page,
     }
     if not ordinals:
-        return found
+        return made
     try:
         preview = service.shown_prompt(
             actor=opened.user, row=row, number=page.number, wanted=SHOWN[wanted][1]
         )
     except Conflict as error:
-        return found | {"sealed": translated(error.message)}
+        return made | {"sealed": translated(error.message)}
     assert preview is not None
-    return found | {
+    return made | {
         "line": preview.line,
         "kind": KINDS[preview.line.asked.kind],
         "tested": Mark.TEST in preview.line.mark,
@@ -224,8 +224,8 @@ def _parts(line: PromptLine) -> tuple[str, str, str]:
     if not line.prompt.cut:
         return line.prompt.text, "", ""
     mark = cut_note(nearest(line.asked.language), line.prompt.cut).strip()
-    before, found, after = line.prompt.text.rpartition(mark)
-    return before, found, after
+    before, marked, after = line.prompt.text.rpartition(mark)
+    return before, marked, after
 
 
 def _group_columns() -> list[Column]:

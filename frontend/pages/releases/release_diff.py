@@ -46,8 +46,8 @@ WHAT_KINDS = {"added": "good", "removed": "bad", "labels": "warn", "outcome": "w
 
 
 def _rows(opened: ProjectPage) -> Any:
-    found = Release.objects.filter(project=opened.project).select_related("project", "withdrawal")
-    return policies.visible(opened.user, found)
+    releases = Release.objects.filter(project=opened.project).select_related("project", "withdrawal")
+    return policies.visible(opened.user, releases)
 
 
 def others(opened: ProjectPage) -> list[Release]:
@@ -130,8 +130,8 @@ def changelog(request: HttpRequest, slug: str, version: str, other: str) -> Http
     )
 
 
-def _tabs(found: service.Comparison, what: str | None, subset: str) -> list[dict[str, Any]]:
-    counts = found.diff.subsets[subset] if subset else found.diff.whole
+def _tabs(comparison: service.Comparison, what: str | None, subset: str) -> list[dict[str, Any]]:
+    counts = comparison.diff.subsets[subset] if subset else comparison.diff.whole
     changed = counts.changed + counts.records["added"] + counts.records["removed"]
     tabs = [{"key": "", "title": gettext_lazy("All changes"), "count": changed, "current": what is None}]
     return tabs + [
@@ -141,17 +141,17 @@ def _tabs(found: service.Comparison, what: str | None, subset: str) -> list[dict
     ]
 
 
-def _by_subset(found: service.Comparison) -> Table:
+def _by_subset(comparison: service.Comparison) -> Table:
     def of(what: What) -> Callable[[tuple[str, DiffCounts]], int]:
         return lambda row: row[1].records[what]
 
-    rows = list(found.diff.subsets.items())
+    rows = list(comparison.diff.subsets.items())
     if len(rows) > 1:
-        rows.append((_("All subsets"), found.diff.whole))
+        rows.append((_("All subsets"), comparison.diff.whole))
     columns = [
         Column("subset", _("Subset"), lambda row: row[0]),
-        Column("before", found.old.version, lambda row: row[1].before, look="number"),
-        Column("after", found.new.version, lambda row: row[1].after, look="number"),
+        Column("before", comparison.old.version, lambda row: row[1].before, look="number"),
+        Column("after", comparison.new.version, lambda row: row[1].after, look="number"),
         Column("added", _("Added"), of("added"), look="number"),
         Column("removed", _("Removed"), of("removed"), look="number"),
         Column("labels", _("Step labels changed"), lambda row: row[1].labels, look="number"),
@@ -161,7 +161,7 @@ def _by_subset(found: service.Comparison) -> Table:
     return Table(columns, rows, labelledby="subsets", title=_("By subset"))
 
 
-def _agreement(found: service.Comparison) -> Table:
+def _agreement(comparison: service.Comparison) -> Table:
     """The figures of agreement of both: rows (figure, before, after)."""
 
     def shown(key: str, value: float | None) -> str:
@@ -169,37 +169,42 @@ def _agreement(found: service.Comparison) -> Table:
 
     columns = [
         Column("figure", _("Figure"), lambda row: translated(FIGURES[row[0]].title)),
-        Column("before", found.old.version, cell=lambda row: shown(row[0], row[1]), look="number"),
-        Column("after", found.new.version, cell=lambda row: shown(row[0], row[2]), look="number"),
+        Column("before", comparison.old.version, cell=lambda row: shown(row[0], row[1]), look="number"),
+        Column("after", comparison.new.version, cell=lambda row: shown(row[0], row[2]), look="number"),
     ]
-    return Table(columns, found.agreement(), look="table--dense")
+    return Table(columns, comparison.agreement(), look="table--dense")
 
 
-def _sides(found: service.Comparison) -> list[dict[str, Any]]:
+def _sides(comparison: service.Comparison) -> list[dict[str, Any]]:
     """Both distributions, of steps and of outcomes, the older release first."""
-    diff = found.diff
+    diff = comparison.diff
     return [
         {"release": release, "labels": distribution(steps), "outcomes": distribution(outcomes)}
-        for release, steps, outcomes in zip((found.old, found.new), diff.values, diff.outcomes, strict=True)
+        for release, steps, outcomes in zip(
+            (comparison.old, comparison.new), diff.values, diff.outcomes, strict=True
+        )
     ]
 
 
-def _moved(found: service.Comparison, moved: Counter[tuple[int, int]]) -> Heat:
+def _moved(comparison: service.Comparison, moved: Counter[tuple[int, int]]) -> Heat:
     """The counts of (before, after), tinted where they differ."""
     counts = [HeatCell(was, now, moved[was, now]) for was in VALUES for now in VALUES]
-    return Heat(counts, (found.old.version, found.new.version), tints_equal=False)
+    return Heat(counts, (comparison.old.version, comparison.new.version), tints_equal=False)
 
 
-def _reading(found: service.Comparison, change: RecordChange) -> str:
+def _reading(comparison: service.Comparison, change: RecordChange) -> str:
     """The address of a record: in the newer release, and of a removed one in the older."""
-    release, ordinal = (found.old, change.before) if change.after is None else (found.new, change.after)
+    removed = change.after is None
+    release, ordinal = (comparison.old, change.before) if removed else (comparison.new, change.after)
     return reverse("frontend:release-record", args=[release.project.slug, release.version, ordinal])
 
 
-def _columns(found: service.Comparison) -> list[Column]:
+def _columns(comparison: service.Comparison) -> list[Column]:
     def record(one: service.ShownChange) -> str:
         name, model = short_identity(one.change.record_id), one.change.policy_model
-        shown = cells.broken(name) if one.kept else cells.link(name, _reading(found, one.change), "break")
+        shown = (
+            cells.broken(name) if one.kept else cells.link(name, _reading(comparison, one.change), "break")
+        )
         return cells.lines(shown, cells.soft(readable(model)) if model else "")
 
     def changes(one: service.ShownChange) -> str:
@@ -214,17 +219,17 @@ def _columns(found: service.Comparison) -> list[Column]:
         Column("record", _("Record"), cell=record, look="record"),
         Column("subset", _("Subset"), "change.subset"),
         Column("changes", _("Changes"), cell=changes),
-        Column("labels", _("Labels, before and after"), cell=lambda one: _labels(found, one.change)),
+        Column("labels", _("Labels, before and after"), cell=lambda one: _labels(comparison, one.change)),
     ]
 
 
-def _labels(found: service.Comparison, change: RecordChange) -> str | None:
+def _labels(comparison: service.Comparison, change: RecordChange) -> str | None:
     labels = [label for label in change.labels if label.message_index is not None]
     if not change.labels:
         return None
     known = {
-        "project": found.new.project,
-        "reading": _reading(found, change),
+        "project": comparison.new.project,
+        "reading": _reading(comparison, change),
         "of_one": change.before is None or change.after is None,
         "labels": labels[:SHOWN_LABELS],
         "more": max(len(labels) - SHOWN_LABELS, 0),

@@ -109,8 +109,8 @@ def _reasons(rows: Sequence[RootReasons]) -> dict[str, Any]:
     }
 
 
-def _none(found: ReleaseStatistics) -> list[LengthBin]:
-    return [LengthBin(0, 0, found.without_error)] if found.records else []
+def _none(statistics: ReleaseStatistics) -> list[LengthBin]:
+    return [LengthBin(0, 0, statistics.without_error)] if statistics.records else []
 
 
 def _bars(bins: Sequence[LengthBin], total: int) -> list[dict[str, Any]]:

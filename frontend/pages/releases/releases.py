@@ -59,10 +59,10 @@ AGREEMENT_TITLES = {
 
 
 def _rows(opened: ProjectPage) -> Any:
-    found = Release.objects.filter(project=opened.project).select_related(
+    releases = Release.objects.filter(project=opened.project).select_related(
         "project", "created_by", "withdrawal", "public_release"
     )
-    return policies.visible(opened.user, found)
+    return policies.visible(opened.user, releases)
 
 
 def _columns(slug: str, previous: dict[str, str]) -> list[Column]:

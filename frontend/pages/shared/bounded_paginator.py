@@ -90,12 +90,12 @@ class BoundedPaginator(AnyPaginator):
         wanted = self.validate_number(number)
         begins = (wanted - 1) * self.per_page
         ends = begins + self.per_page + 1
-        found: Any = self.object_list
+        objects: Any = self.object_list
         if begins >= FAR:
-            keys = list(found.values_list("pk", flat=True)[begins:ends])
-            rows = list(found.filter(pk__in=keys))
+            keys = list(objects.values_list("pk", flat=True)[begins:ends])
+            rows = list(objects.filter(pk__in=keys))
         else:
-            rows = list(found[begins:ends])
+            rows = list(objects[begins:ends])
         if not rows:
             raise EmptyPage("no rows are there")
         return BoundedPage(rows[: self.per_page], wanted, self, more=len(rows) > self.per_page)

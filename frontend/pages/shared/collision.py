@@ -107,11 +107,11 @@ def collide(
             differences.append(
                 Difference(str(given.label or name), _text(given, now), shown, typed and changed)
             )
-    found = Collision(last_change(opened, row), take, values, differences)
+    collision = Collision(last_change(opened, row), take, values, differences)
     if not subject:
-        return found
+        return collision
     kept = {BEGAN: began, **{name: "on" for name, value in values.items() if value}}
-    return replace(found, action=opened.request.path, kept=kept, subject=subject)
+    return replace(collision, action=opened.request.path, kept=kept, subject=subject)
 
 
 def _settled(value: Any) -> Any:

@@ -210,10 +210,10 @@ def paginate(
     return BoundedPaginator(rows, per_page, counted).get_page(request.GET.get("page"))
 
 
-def image_response(found: Image) -> HttpResponse:
+def image_response(image: Image) -> HttpResponse:
     """An image as the bytes of a PNG, JPEG, GIF or WebP file and never anything else."""
     headers = {"Content-Disposition": "inline", "X-Content-Type-Options": "nosniff"}
-    return HttpResponse(found.data, content_type=found.media_type, headers=headers)
+    return HttpResponse(image.data, content_type=image.media_type, headers=headers)
 
 
 def whole_number(request: HttpRequest, name: str) -> int | None:

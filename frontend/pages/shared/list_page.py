@@ -308,8 +308,8 @@ class ListPage:
         heading = [column.name for column in columns]
         return csv_lines.download(f"{prefix}{self.file}.csv", heading, self._lines(self._found(), columns))
 
-    def _lines(self, found: Any, columns: Sequence[Column]) -> Iterator[list[Any]]:
-        left = found.iterator(CSV_ROWS_AT_ONCE) if isinstance(found, QuerySet) else iter(found)
+    def _lines(self, rows: Any, columns: Sequence[Column]) -> Iterator[list[Any]]:
+        left = rows.iterator(CSV_ROWS_AT_ONCE) if isinstance(rows, QuerySet) else iter(rows)
         while block := list(islice(left, CSV_ROWS_AT_ONCE)):
             for item in self.items(block):
                 yield [_written(column.value_of(item)) for column in columns]

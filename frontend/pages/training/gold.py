@@ -35,9 +35,9 @@ CHANGE = "training.change"
 
 
 def _measure(row: report.AnnotatorGold) -> Measure:
-    found = row.accuracy
-    known = found.value is not None
-    return Measure(found.value, found.trajectories, "", Interval(found.low, found.high) if known else None)
+    accuracy = row.accuracy
+    interval = None if accuracy.value is None else Interval(accuracy.low, accuracy.high)
+    return Measure(accuracy.value, accuracy.trajectories, "", interval)
 
 
 def _columns(opened: ProjectPage) -> list[Column]:
@@ -84,7 +84,7 @@ def _columns(opened: ProjectPage) -> list[Column]:
     ]
 
 
-def _items(opened: ProjectPage, found: list[report.GoldInSubset]) -> Table:
+def _items(opened: ProjectPage, items: list[report.GoldInSubset]) -> Table:
     def unlike(row: report.GoldInSubset) -> str:
         if not row.unlike:
             return ""
@@ -112,7 +112,7 @@ def _items(opened: ProjectPage, found: list[report.GoldInSubset]) -> Table:
         Column("unlike", _("Names"), cell=unlike),
         Column("", _("Actions"), cell=out, look="actions"),
     ]
-    return Table(columns, found, labelledby="items", title=_("Gold by subset"))
+    return Table(columns, items, labelledby="items", title=_("Gold by subset"))
 
 
 @require_http_methods(["GET", "POST"])

@@ -56,7 +56,7 @@ def pilot(request: HttpRequest, slug: str) -> HttpResponseBase:
             return redirect("frontend:pilot", slug)
     rows = policies.visible(opened.user, Pilot.objects.filter(project=opened.project))
     newest = rows.select_related("project", "subset").first()
-    found = report.pilot_shown(actor=opened.user, pilot=newest) if newest is not None else None
+    progress = report.pilot_shown(actor=opened.user, pilot=newest) if newest is not None else None
     columns = [
         Column("username", _("Annotator"), "person.username", lambda row: str(row.person), "main"),
         Column("done", _("Labelled"), look="number"),
@@ -79,15 +79,18 @@ def pilot(request: HttpRequest, slug: str) -> HttpResponseBase:
     return show(
         opened,
         "training",
-        ListPage(request, columns, list(found.people) if found else [], empty, file="pilot"),
+        ListPage(request, columns, list(progress.people) if progress else [], empty, file="pilot"),
         "training/pilot.html",
         status=status,
         title=_("Pilot"),
         problem=problem,
-        found=found,
-        alpha=figure_text(measure_cell(found.alpha, is_share=False), why=True) if found else "",
+        found=progress,
+        alpha=figure_text(measure_cell(progress.alpha, is_share=False), why=True) if progress else "",
         differing=Table(
-            differing, found.differing if found else (), labelledby="differing", title=_("Differing steps")
+            differing,
+            progress.differing if progress else (),
+            labelledby="differing",
+            title=_("Differing steps"),
         ),
         subsets=subsets,
     )

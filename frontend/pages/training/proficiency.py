@@ -218,7 +218,7 @@ def test(request: HttpRequest, slug: str, number: int) -> HttpResponseBase:
         pool=len(items),
         repeats=len(items) < 2 * size and row.attempts > 1,
         passes=_passes(passes),
-        likely=[_rule(judge) for judge, found in passes.items() if found.too_likely],
+        likely=[_rule(judge) for judge, chance in passes.items() if chance.too_likely],
         opens=[subset.name for subset in row.opens.order_by("name")],
     )
 
@@ -236,7 +236,7 @@ def _rule(judge: str) -> str:
     return _("copies %(judge)s") % {"judge": judge} if judge else _("always says +1")
 
 
-def _passes(found: dict[str, report.FalsePass]) -> Table:
+def _passes(passes: dict[str, report.FalsePass]) -> Table:
     def interval(row: tuple[str, report.FalsePass]) -> str:
         return f"{percent(row[1].low)} … {percent(row[1].high)}"
 
@@ -250,7 +250,7 @@ def _passes(found: dict[str, report.FalsePass]) -> Table:
             lambda row: _("passes") if row[1].as_they_are else _("fails"),
         ),
     ]
-    return Table(columns, list(found.items()), title=_("Chance of a false pass"))
+    return Table(columns, list(passes.items()), title=_("Chance of a false pass"))
 
 
 def _attempts(opened: ProjectPage, row: ProficiencyTest) -> ListPage:
@@ -287,10 +287,10 @@ def _attempts(opened: ProjectPage, row: ProficiencyTest) -> ListPage:
     states = [(one.value, state_name(one.value)) for one in AttemptState]
 
     def rows(asked: dict[str, str]) -> Any:
-        found = policies.visible(opened.user, report.attempts_at(row))
+        attempts = policies.visible(opened.user, report.attempts_at(row))
         if asked["state"]:
-            found = found.filter(state=asked["state"])
-        return found.order_by(asked["sort"] or "-begun_at", "-pk")
+            attempts = attempts.filter(state=asked["state"])
+        return attempts.order_by(asked["sort"] or "-begun_at", "-pk")
 
     return ListPage(
         request,

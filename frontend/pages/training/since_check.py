@@ -40,7 +40,7 @@ def since_check(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             said = ngettext("%(n)s assignment is queued.", "%(n)s assignments are queued.", expected)
             messages.success(request, said % {"n": expected})
             return redirect("frontend:member-look-again", slug, pk)
-    found = report.since_check(actor=opened.user, membership=member)
+    check = report.since_check(actor=opened.user, membership=member)
     trail = [(_("Gold"), reverse("frontend:gold", args=[slug]))]
     return opened.render(
         "training/since_check.html",
@@ -49,11 +49,11 @@ def since_check(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         title=_("Look again: %(name)s") % {"name": member.user},
         trail=trail,
         member=member,
-        found=found,
-        ready=len(found.preview.ready),
-        left_out=left_out(found.preview),
-        refusal=translated(found.refusal),
-        problem=problem if problem != translated(found.refusal) else "",
+        found=check,
+        ready=len(check.preview.ready),
+        left_out=left_out(check.preview),
+        refusal=translated(check.refusal),
+        problem=problem if problem != translated(check.refusal) else "",
         told=TOLD[LookReason.CHECK],
         batches=look_again.batches(actor=opened.user, project=opened.project, annotator=member.user),
     )

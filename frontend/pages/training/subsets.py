@@ -200,21 +200,21 @@ def item(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
         else:
             place = "outcome" if index is None else f"m{index}"
             return redirect(f"{at('training-item', slug, pk)}#{place}")
-    found = report.keyed_item(viewer=opened.user, trajectory=row)
-    values = {index: label.value for index, label in found.key.items() if index is not None}
+    keyed = report.keyed_item(viewer=opened.user, trajectory=row)
+    values = {index: label.value for index, label in keyed.key.items() if index is not None}
     return opened.render(
         "transcript/part.html" if is_part(request) else "training/item.html",
         "training",
         400 if refused else 200,
-        title=title_of(row.record_id, found.transcript.question),
+        title=title_of(row.record_id, keyed.transcript.question),
         trail=[(row.subset.name, at("training-items", slug, row.subset_id))],
-        found=found,
+        found=keyed,
         trajectory=row,
         refused=refused,
         choices=[(value, VALUE_NAMES[value]) for value in reversed(VALUES)],
         reasons=REASON_CODES,
         step_template="frontend/training/step.html",
-        strip=run_strip(found.transcript, found.steps, values),
-        **run(request, found.transcript, found.steps, opened.project.of_kind),
-        **beside(found.transcript),
+        strip=run_strip(keyed.transcript, keyed.steps, values),
+        **run(request, keyed.transcript, keyed.steps, opened.project.of_kind),
+        **beside(keyed.transcript),
     )

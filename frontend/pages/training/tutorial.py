@@ -72,10 +72,10 @@ def _table(opened: ProjectPage, rows: Sequence[Trajectory], places: Mapping[int,
 
 def _places(request: HttpRequest) -> dict[int, int]:
     """The place of each chosen trajectory, by pk; what has no number is not chosen."""
-    found = {}
+    places = {}
     for name, value in request.POST.items():
         pk = name.removeprefix("place-")
         text = str(value).strip()
         if name != pk and pk.isdecimal() and len(pk) < 18 and text.isdecimal() and len(text) < 9:
-            found[int(pk)] = int(text)
-    return found
+            places[int(pk)] = int(text)
+    return places

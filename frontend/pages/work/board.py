@@ -92,19 +92,19 @@ def _timeline(people: Iterable[PersonWork], today: date) -> dict[str, Any]:
     }
 
 
-def _burn_up(found: Board) -> dict[str, Any] | None:
+def _burn_up(figures: Board) -> dict[str, Any] | None:
     """Two curves: the share of places that are filled, and of trajectories that are resolved."""
-    if len(found.burn_up) < 2:
+    if len(figures.burn_up) < 2:
         return None
 
     def curve(name: str, total: int) -> charts.Trend:
-        shares = [getattr(point, name) / total if total else 0.0 for point in found.burn_up]
+        shares = [getattr(point, name) / total if total else 0.0 for point in figures.burn_up]
         return charts.trend(SHARES, [(share, None, None) for share in shares])
 
-    points: Sequence[BurnUpPoint] = found.burn_up
+    points: Sequence[BurnUpPoint] = figures.burn_up
     return {
-        "curve": curve("submitted", found.places),
-        "resolved": curve("resolved", found.trajectories),
+        "curve": curve("submitted", figures.places),
+        "resolved": curve("resolved", figures.trajectories),
         "points": points,
         "first": points[0].day,
         "last": points[-1].day,
@@ -113,7 +113,7 @@ def _burn_up(found: Board) -> dict[str, Any] | None:
 
 
 # ── The board ─────────────────────────────
-def _people(opened: ProjectPage, found: Board) -> Table:
+def _people(opened: ProjectPage, figures: Board) -> Table:
     slug, pay = opened.project.slug, pay_of(opened.project)
 
     def lately(value: str) -> str:
@@ -124,11 +124,11 @@ def _people(opened: ProjectPage, found: Board) -> Table:
         return cells.link(str(row.person), f"{at('hours', slug)}?{query}")
 
     def hours(row: PersonWork) -> str | None:
-        work = row.lately(RECENT_DAYS, found.today)
+        work = row.lately(RECENT_DAYS, figures.today)
         return cells.lines(_hours(row.all.hours), lately(_hours(work.hours))) if row.all.active_ms else None
 
     def submitted(row: PersonWork) -> str:
-        work = row.lately(RECENT_DAYS, found.today)
+        work = row.lately(RECENT_DAYS, figures.today)
         more = _("and %(n)d from files") % {"n": row.imported} if row.imported else ""
         return cells.lines(
             _count(row.all.submitted), lately(_count(work.submitted)), more and cells.soft(more)
@@ -140,7 +140,7 @@ def _people(opened: ProjectPage, found: Board) -> Table:
         return cells.lines(said, cells.badge(ending, "badge--warn") if row.expiring else "")
 
     def rate(row: PersonWork) -> str | None:
-        work = row.lately(RECENT_DAYS, found.today)
+        work = row.lately(RECENT_DAYS, figures.today)
         if not work.active_ms or not row.recent.steps:
             return None
         return number_format(row.recent.steps / work.hours, 0)
@@ -154,7 +154,7 @@ def _people(opened: ProjectPage, found: Board) -> Table:
         *([Column("pay", _("Pay"), lambda row: _money(row.pay, pay.currency), look="number")] if pay else []),
         Column("last", _("Last active")),
     ]
-    return Table(columns, found.people, labelledby="people", title=_("Annotators"))
+    return Table(columns, figures.people, labelledby="people", title=_("Annotators"))
 
 
 @require_GET
@@ -163,33 +163,33 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     opened = open_project(request, slug, "progress.view")
     zone = timezone.get_current_timezone()
     kept = kept_figures.board(actor=opened.user, project=opened.project, zone=zone)
-    found = kept.figures
+    figures = kept.figures
     return opened.render(
         "work/board.html",
         "board",
         kept=kept,
-        board=found,
-        outlook=found.outlook,
-        paces=found.paces,
-        cost=_cost(found),
-        people=_people(opened, found),
-        burn_up=_burn_up(found),
-        timeline=_timeline(found.people, found.today),
+        board=figures,
+        outlook=figures.outlook,
+        paces=figures.paces,
+        cost=_cost(figures),
+        people=_people(opened, figures),
+        burn_up=_burn_up(figures),
+        timeline=_timeline(figures.people, figures.today),
         zone=str(zone),
     )
 
 
-def _cost(found: Board) -> dict[str, Any] | None:
+def _cost(figures: Board) -> dict[str, Any] | None:
     """The cost so far, and in all with its interval, in words."""
-    if found.cost is None:
+    if figures.cost is None:
         return None
-    currency, in_all = found.cost.pay.currency, found.cost.in_all
+    currency, in_all = figures.cost.pay.currency, figures.cost.in_all
 
     def money(amount: float | None) -> str:
         return "" if amount is None else _money(amount, currency)
 
     return {
-        "so_far": _money(found.cost.so_far, currency),
+        "so_far": _money(figures.cost.so_far, currency),
         "in_all": money(in_all.value),
         "low": money(in_all.low) if in_all.low != in_all.high else "",
         "high": money(in_all.high),
@@ -256,14 +256,16 @@ def hours(request: HttpRequest, slug: str) -> HttpResponseBase:
         days = None if asked["days"] == ALL else int(asked["days"])
         person = asked.get("person", "")
         if listed.wants_file:  # what one is paid by is never old
-            found = days_of_work(actor=user, project=project, last=today, days=days, zone=zone, person=person)
+            figures = days_of_work(
+                actor=user, project=project, last=today, days=days, zone=zone, person=person
+            )
         else:
             of_days = kept_figures.days_of_work(
                 actor=user, project=project, days=days, zone=zone, person=person
             )
             kept.append(of_days)
-            found = of_days.figures
-        return found if asked["sort"] == "-day" else ordered(found, columns, asked["sort"])
+            figures = of_days.figures
+        return figures if asked["sort"] == "-day" else ordered(figures, columns, asked["sort"])
 
     of_whom: list[Filter] = []
     kept: list[kept_figures.Kept[Any]] = []

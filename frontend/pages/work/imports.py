@@ -43,8 +43,8 @@ SHOWN_REFUSALS = 20
 
 def rows(opened: ProjectPage) -> Any:
     """The imports of a project, of either kind, with what lists show."""
-    found = ImportFile.objects.filter(project=opened.project).exclude(format=EDITED_FORMAT)
-    return policies.visible(opened.user, found.select_related("subset", "created_by"))
+    imports = ImportFile.objects.filter(project=opened.project).exclude(format=EDITED_FORMAT)
+    return policies.visible(opened.user, imports.select_related("subset", "created_by"))
 
 
 def state_column() -> Column:
@@ -208,8 +208,8 @@ def status(request: HttpRequest, slug: str) -> JsonResponse:
     wanted = [
         int(pk) for pk in request.GET.get("ids", "").split(",")[:POLLED] if pk.isdecimal() and len(pk) < 19
     ]
-    found = policies.visible(opened.user, ImportFile.objects.filter(project=opened.project, pk__in=wanted))
-    shown = found.only("pk", "state", "progress_done", "progress_total", "project")
+    imports = policies.visible(opened.user, ImportFile.objects.filter(project=opened.project, pk__in=wanted))
+    shown = imports.only("pk", "state", "progress_done", "progress_total", "project")
     return JsonResponse({"jobs": [_status(row) for row in shown]})
 
 

@@ -32,9 +32,9 @@ def members_named(opened: ProjectPage, rows: Iterable[ImportFile]) -> dict[int, 
 
 def preview(opened: ProjectPage, row: ImportFile) -> HttpResponse:
     """The preview of a waiting file of labels, or why there is none."""
-    found, problem = None, ""
+    shown, problem = None, ""
     try:
-        found = label.look_at_labels(actor=opened.user, source=row)
+        shown = label.look_at_labels(actor=opened.user, source=row)
     except (Invalid, NotFound) as error:
         problem = translated(error.message)
     return opened.render(
@@ -42,8 +42,8 @@ def preview(opened: ProjectPage, row: ImportFile) -> HttpResponse:
         "import",
         title=row.filename,
         row=row,
-        found=found,
-        lines=[(short_identity(line.record_id), line) for line in found.lines] if found else [],
+        found=shown,
+        lines=[(short_identity(line.record_id), line) for line in shown.lines] if shown else [],
         problem=problem,
         annotator=person_named(row, members_named(opened, [row])),
         is_new="annotator" not in row.options,

@@ -139,16 +139,16 @@ def _list(
         own = not_closed(opened.project, own.filter(state__in=TABS[tab]))
 
     def rows(asked: dict[str, str]) -> QuerySet[Assignment]:
-        found = own.only("pk")  # what is shown of them is read of a page alone
+        listed = own.only("pk")  # what is shown of them is read of a page alone
         if asked["subset"]:
-            found = found.filter(trajectory__subset__name=asked["subset"])
+            listed = listed.filter(trajectory__subset__name=asked["subset"])
         if asked["q"]:
-            found = found.filter(trajectory__record_id__icontains=escape(asked["q"]))
+            listed = listed.filter(trajectory__record_id__icontains=escape(asked["q"]))
         if asked["sort"].removeprefix("-") == TIMES[tab][0]:
             # an index is read from one of its ends
             back = "-" if asked["sort"].startswith("-") else ""
-            return found.order_by(asked["sort"], f"{back}pk")
-        return ordered(with_progress(found), columns, asked["sort"])
+            return listed.order_by(asked["sort"], f"{back}pk")
+        return ordered(with_progress(listed), columns, asked["sort"])
 
     open_count = None
     if tab == "submitted":
@@ -249,8 +249,8 @@ def claim(request: HttpRequest, slug: str) -> HttpResponse:
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Take up a returned trajectory again, if a place at it is still free."""
     user = person(request)
-    found = policies.visible(user, Assignment.stored.filter(annotator=user).select_related("project"))
-    assignment = get_object_or_404(found, pk=pk)
+    assignments = policies.visible(user, Assignment.stored.filter(annotator=user).select_related("project"))
+    assignment = get_object_or_404(assignments, pk=pk)
     page_of(request, assignment.project, "claim")
     try:
         with evened(assignment.project):
@@ -264,8 +264,8 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
 def reopen(request: HttpRequest, pk: int) -> HttpResponse:
     """Open my own submission again, as long as nobody else has submitted the trajectory."""
     user = person(request)
-    found = policies.visible(user, Assignment.stored.filter(annotator=user).select_related("project"))
-    assignment = get_object_or_404(found, pk=pk)
+    assignments = policies.visible(user, Assignment.stored.filter(annotator=user).select_related("project"))
+    assignment = get_object_or_404(assignments, pk=pk)
     page_of(request, assignment.project, "label")
     try:
         with evened(assignment.project):

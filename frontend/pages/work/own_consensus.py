@@ -32,13 +32,13 @@ def own_consensus(request: HttpRequest, pk: int) -> HttpResponseBase:
     mine = Assignment.stored.filter(annotator=user).select_related("project", "trajectory")
     assignment = get_object_or_404(policies.visible(user, mine), pk=pk)
     opened = page_of(request, assignment.project, "label")
-    found = noted_reads.own_consensus(actor=user, assignment=assignment)
+    consensus = noted_reads.own_consensus(actor=user, assignment=assignment)
     listed = ListPage(
         request,
         _columns(opened.project.of_kind),
-        list(found.lines),
-        Empty(_("No consensus is shown"), translated(found.why_not)),
-        file="consensus" if found.lines else "",
+        list(consensus.lines),
+        Empty(_("No consensus is shown"), translated(consensus.why_not)),
+        file="consensus" if consensus.lines else "",
     )
     name = short_identity(assignment.trajectory.record_id)
     return show(

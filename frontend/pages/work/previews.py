@@ -54,13 +54,13 @@ class Previewed:
 
 def page(opened: ProjectPage, row: ImportFile, form: OptionsForm | None = None) -> HttpResponse:
     """The preview of a waiting file, or why there is none."""
-    found: FilePreview | None = None
+    preview: FilePreview | None = None
     problem = ""
     try:
-        found = ingest.look_at(actor=opened.user, source=row)
+        preview = ingest.look_at(actor=opened.user, source=row)
     except (Invalid, NotFound) as error:
         problem = translated(error.message)
-    draft = found.first if found else None
+    draft = preview.first if preview else None
     status = 400 if form is not None else 200
     return opened.render(
         "transcript/part.html" if draft and is_part(opened.request) else "work/import_preview.html",
@@ -68,20 +68,20 @@ def page(opened: ProjectPage, row: ImportFile, form: OptionsForm | None = None) 
         status=status,
         title=row.filename,
         row=row,
-        found=found,
+        found=preview,
         problem=problem,
         form=form or OptionsForm(initial=row.options),
         # a Counter would answer 0 where a template asks for its items
-        notes=dict(found.context.notes) if found else {},
-        left_out=sorted(found.context.left_out) if found else [],
+        notes=dict(preview.context.notes) if preview else {},
+        left_out=sorted(preview.context.left_out) if preview else [],
         pointers=_pointers(draft) if draft else [],
         **(_trajectory(opened, row, draft) if draft else {}),
     )
 
 
 def _pointers(draft: TrajectoryDraft) -> list[tuple[str, str]]:
-    found = pointers(record_of(draft.raw))
-    return [(escape_control_chars(at), escape_control_chars(example)) for at, example in found]
+    pointed = pointers(record_of(draft.raw))
+    return [(escape_control_chars(at), escape_control_chars(example)) for at, example in pointed]
 
 
 def _trajectory(opened: ProjectPage, row: ImportFile, draft: TrajectoryDraft) -> dict[str, Any]:
@@ -146,8 +146,8 @@ def image(request: HttpRequest, slug: str, pk: int, message: int, part: int) -> 
     opened = open_project(request, slug, PREVIEWS_VERB)
     row = _waiting(opened, pk)
     waits = row.state == ImportState.UPLOADED
-    found = ingest.look_at(actor=opened.user, source=row, records=1) if waits else None
-    if found is None or found.first is None:
+    preview = ingest.look_at(actor=opened.user, source=row, records=1) if waits else None
+    if preview is None or preview.first is None:
         raise NotFound(translatable("There is no image here."))
-    shown = transcripts.read_content(found.first.content(), reference_answer=False, hints=False).messages
+    shown = transcripts.read_content(preview.first.content(), reference_answer=False, hints=False).messages
     return image_response(transcripts.image_in(shown, message, part))

@@ -74,10 +74,10 @@ def guidelines_of(project: Project) -> dict[str, Any]:
     return guidelines_shown(Guideline.objects.filter(project=project).order_by("-version").first())
 
 
-def guidelines_shown(found: Guideline | None) -> dict[str, Any]:
+def guidelines_shown(guideline: Guideline | None) -> dict[str, Any]:
     """The context of `workbench/reading_dialogs.html`."""
     return {
-        "guidelines": markdown.render(found.text) if found is not None and found.text else "",
+        "guidelines": markdown.render(guideline.text) if guideline is not None and guideline.text else "",
         "guideline_headings": json.dumps(guidelines.headings(), ensure_ascii=False),
-        "guideline_version": found.version if found is not None else None,
+        "guideline_version": guideline.version if guideline is not None else None,
     }

@@ -66,7 +66,7 @@ def search(request: HttpRequest, slug: str) -> HttpResponseBase:
         rows,
         Empty(_("Search in this project"), text),
         filters=[Filter("q", _("Words")), Filter("kind", _("Found in"), tuple(KINDS.items()))],
-        items=lambda found: noted_reads.found(actor=opened.user, project=opened.project, rows=found),
+        items=lambda page: noted_reads.found(actor=opened.user, project=opened.project, rows=page),
         asks=True,
     )
     about = _(

@@ -198,7 +198,7 @@ def _list(opened: ProjectPage) -> ListPage:
             *([Filter("tag", _("Tag"), names)] if names else []),
             Filter("q", _("Record or question contains")),
         ],
-        items=lambda found: _listed(opened, found, labels=labels),
+        items=lambda listed: _listed(opened, listed, labels=labels),
         order="record",
         orders=[("queue", _("Queue"))],
         kept=["labels"],
@@ -304,8 +304,8 @@ def trajectory(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def atif(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The trajectory as an ATIF document, to be saved. An admin who could still claim it is asked first."""
     opened = open_project(request, slug, TRAJECTORIES_VERB)
-    found = Trajectory.objects.filter(project=opened.project).select_related("project", "content")
-    row = get_object_or_404(policies.visible(opened.user, found), pk=pk)
+    trajectories = Trajectory.objects.filter(project=opened.project).select_related("project", "content")
+    row = get_object_or_404(policies.visible(opened.user, trajectories), pk=pk)
     may = policies.field_access(opened.user, row).raw
     if may and noted_reads.costs_the_claim(actor=opened.user, trajectory=row):
         return redirect("frontend:trajectory", slug, pk)

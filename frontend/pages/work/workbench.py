@@ -79,10 +79,10 @@ def trajectory_image(request: HttpRequest, pk: int, message: int, part: int) -> 
     trajectory = get_object_or_404(
         readable(request.user, Trajectory.objects.select_related("project")), pk=pk
     )
-    found = transcripts.image(
+    image = transcripts.image(
         actor=person(request), trajectory=trajectory, message_index=message, part_index=part
     )
-    return image_response(found)
+    return image_response(image)
 
 
 def _offers_suggestions(bench: Workbench) -> bool:

@@ -84,10 +84,10 @@ def built_in_text(kind: AskedKind, language: str) -> str:
 def own_template(text: str, field: str) -> Template:
     """A text of people's own. Raises Invalid, with the field, for one that is too long, or whose places are
     unknown, missing, or not where they may be."""
-    found = Counter(place.strip() for place in _PLACE.findall(text))
+    places = Counter(place.strip() for place in _PLACE.findall(text))
     named = ", ".join(f"{{{{{place}}}}}" for place in PLACES)
-    unknown = next((place for place in found if place not in PLACES), None)
-    missing = next((place for place in PLACES if place not in found), None)
+    unknown = next((place for place in places if place not in PLACES), None)
+    missing = next((place for place in PLACES if place not in places), None)
     problem = ""
     if len(text) > MAX_TEMPLATE:
         problem = translatable("A template has at most {n} characters.", n=f"{MAX_TEMPLATE:,}")
@@ -97,9 +97,9 @@ def own_template(text: str, field: str) -> Template:
         )
     elif missing is not None:
         problem = translatable("The placeholder {place} is missing.", place=f"{{{{{missing}}}}}")
-    elif found.total() > len(PLACES):
+    elif places.total() > len(PLACES):
         problem = translatable("Each of the placeholders {known} stands once.", known=named)
-    elif next(iter(found)) != EXAMPLES:
+    elif next(iter(places)) != EXAMPLES:
         problem = translatable(
             "The placeholder {place} stands before the others.", place=f"{{{{{EXAMPLES}}}}}"
         )

@@ -123,10 +123,10 @@ def _asks_for_command(about: Mapping[str, Any]) -> bool:
 
 def _letters(indexes: Iterable[int], published: Mapping[str, str]) -> dict[int, str]:
     """The letter of each option: the published one, of others the next that is free, while there are any."""
-    found = {index: published[str(index)] for index in indexes if str(index) in published}
+    letters = {index: published[str(index)] for index in indexes if str(index) in published}
     free = iter(sorted(set(ascii_uppercase) - set(published.values())))
-    rest = (index for index in indexes if index not in found)
-    return found | dict(zip(rest, free, strict=False))
+    rest = (index for index in indexes if index not in letters)
+    return letters | dict(zip(rest, free, strict=False))
 
 
 def _length(message: Any) -> int:

@@ -80,8 +80,8 @@ def _one_of(field: str, value: str, known: Container[str], named: Iterable[str])
 def share(given: Any) -> float:
     """The share of tasks for the test split, from text or a number. Raises Invalid with the field `split`."""
     text = given if isinstance(given, str) else repr(given)
-    found = float(text) if _SHARE.fullmatch(text.strip()) else math.nan
-    if not 0 < found < 1:
+    number = float(text) if _SHARE.fullmatch(text.strip()) else math.nan
+    if not 0 < number < 1:
         raise _invalid(
             "split",
             translatable(
@@ -89,7 +89,7 @@ def share(given: Any) -> float:
                 "decimals, such as 0.2."
             ),
         )
-    return found
+    return number
 
 
 def seed_of(given: Any) -> int:

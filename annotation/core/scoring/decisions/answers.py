@@ -94,14 +94,14 @@ def _scores(value: Any, problems: Problems) -> dict[int, float | None]:
         problems.append(("scores", NO_OBJECT))
         return {}
     problems.extend((f"scores.{excerpt(key)}", OCCURS_TWICE) for key in getattr(value, "repeated", ()))
-    found: dict[int, float | None] = {}
+    scores: dict[int, float | None] = {}
     for key, score in value.items():
         index = read_index(key)
         if index is None:
             problems.append((f"scores.{excerpt(key)}", NO_INDEX))
             continue
-        found[index] = _number(score)
-    return found
+        scores[index] = _number(score)
+    return scores
 
 
 def _number(value: Any) -> float | None:

@@ -69,20 +69,20 @@ class QuestionFacts:
     @property
     def questions(self) -> BoolArray:
         """The decisions that are questions, asked or not: (R,)."""
-        found: BoolArray = self.reading != PAIR
-        return found
+        mask: BoolArray = self.reading != PAIR
+        return mask
 
     @property
     def asked(self) -> BoolArray:
         """The questions that models are asked, (R,)."""
-        found: BoolArray = self.reading > NOT_ASKED
-        return found
+        mask: BoolArray = self.reading > NOT_ASKED
+        return mask
 
     @property
     def texts(self) -> BoolArray:
         """Those of them that ask for a text, (R,)."""
-        found: BoolArray = _TEXTS[self.reading]
-        return found
+        mask: BoolArray = _TEXTS[self.reading]
+        return mask
 
     @property
     def choices(self) -> BoolArray:

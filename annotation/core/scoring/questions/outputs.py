@@ -55,8 +55,8 @@ def command(output: str) -> Reading:
 def answer(output: str) -> Reading:
     """A text: what stands before the first "]"; None without one."""
     text, bracket, _rest = output.partition("]")
-    found = text if bracket else None
-    return Reading(found, found)
+    bracketed = text if bracket else None
+    return Reading(bracketed, bracketed)
 
 
 READINGS: Final[dict[str, Callable[[str], Reading]]] = {

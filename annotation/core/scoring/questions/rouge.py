@@ -75,11 +75,11 @@ class Target:
         return self._size - row.bit_count()
 
 
-def _common(found: Iterable[_Gram], wanted: Mapping[_Gram, int]) -> int:
+def _common(grams: Iterable[_Gram], wanted: Mapping[_Gram, int]) -> int:
     """The number of grams common to both, as multisets."""
     met: dict[_Gram, int] = {}
     common = 0
-    for one in found:
+    for one in grams:
         most = wanted.get(one)
         if most is not None and (times := met.get(one, 0)) < most:
             met[one] = times + 1

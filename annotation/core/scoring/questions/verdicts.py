@@ -59,8 +59,8 @@ def verdict(question: Question, output: str) -> Verdict:
         wanted = ",".join(sorted(question.keys)) if question.kind == "keys" else question.keys[0]
         return Verdict(empty, read.strict is not None, read.published == wanted, read.strict == wanted)
     said = read.strict or ""
-    found = tokens(said, question.language)
-    near = [target.near(found) for target in question.targets]
+    words = tokens(said, question.language)
+    near = [target.near(words) for target in question.targets]
     return Verdict(
         empty,
         read.strict is not None,

@@ -54,13 +54,13 @@ class Outputs:
 
     def column(self, name: str) -> FloatArray:
         """The points of one kind, (R,)."""
-        found: FloatArray = self.earned[EARNED.index(name)]
-        return found
+        points: FloatArray = self.earned[EARNED.index(name)]
+        return points
 
     def has(self, state: int) -> BoolArray:
         """The records in a state, (R,)."""
-        found: BoolArray = (self.state & state) > 0
-        return found
+        mask: BoolArray = (self.state & state) > 0
+        return mask
 
     def only(self, records: BoolArray) -> Outputs:
         """Those about some records (R,)."""

@@ -73,10 +73,10 @@ class Cells:
         value = self.record.get(name)
         if value is None:
             return None
-        found = well_formed(value) if isinstance(value, str) else None
-        if found != value:
+        clean = well_formed(value) if isinstance(value, str) else None
+        if clean != value:
             self.exact[name] = value
-        return found
+        return clean
 
     def integer(self, name: str) -> int | None:
         """An integer of 64 bits, or None for anything else."""

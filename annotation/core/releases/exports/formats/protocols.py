@@ -25,10 +25,10 @@ def step_values(record: Mapping[str, Any], protocol: str) -> dict[int, int | Non
     if protocol == PROPAGATED:
         return dict(labels)
     roots = record["step_roots"]
-    found: dict[int, int | None] = {}
+    values: dict[int, int | None] = {}
     wrong_before = False
     for index, value in labels:
         root = roots.get(str(index), None if wrong_before else index)
-        found[index] = None if value == -1 and root != index else value
+        values[index] = None if value == -1 and root != index else value
         wrong_before = wrong_before or value == -1
-    return found
+    return values
