@@ -53,7 +53,7 @@ def right_shares() -> list[FloatArray]:
     known, judges = material(1)
     found = []
     for judge in judges:
-        said = judge.said
+        said = judge.predicted
         right = np.add.reduceat((said.steps == known.value).astype(np.float64), known.starts()[:-1])
         right += said.outcome == known.outcome
         found.append(right / (np.diff(known.starts()) + 1))

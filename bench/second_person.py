@@ -146,8 +146,8 @@ class Labelled:
         seed: int,
     ) -> Labelled:
         """By chance."""
-        step_chance = error * _weight([one.said.steps for one in judges], known.value, harder)
-        outcome_chance = error * _weight([one.said.outcome for one in judges], known.outcome, harder)
+        step_chance = error * _weight([one.predicted.steps for one in judges], known.value, harder)
+        outcome_chance = error * _weight([one.predicted.outcome for one in judges], known.outcome, harder)
         one, other = (
             Predictions.constant(
                 _erring(rng, known.value, step_chance), _erring(rng, known.outcome, outcome_chance)

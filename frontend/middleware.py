@@ -52,13 +52,13 @@ class SecondFactor:
         if request.path_info.startswith("/api/"):
             sentence = gettext("Set up a second factor on your profile page first.")
             # as every error of the API is written
-            said: dict[str, object] = {
+            problem: dict[str, object] = {
                 "code": "second_factor_due",
                 "message": sentence,
                 "fields": {},
                 "details": None,
             }
-            return JsonResponse({"error": said}, status=403)
+            return JsonResponse({"error": problem}, status=403)
         messages.warning(request, gettext("Admins of this site need a second factor. Set one up to go on."))
         return redirect("frontend:second-factors")
 

@@ -61,19 +61,19 @@ def ask_in_orders(
     Nothing is known unless both are answered. An answer that was cut off is not asked for in parts, since
     options are judged beside one another: the reply says in `rest` that labels are missing for it.
     """
-    said: list[Reply | Failure] = []
+    replies: list[Reply | Failure] = []
     for order in orders:
-        said.append(ask(order))
-        if isinstance(said[-1], Failure):
-            return replace(said[-1], **_charged(said))
-    first, last = [answer for answer in said if isinstance(answer, Reply)]
+        replies.append(ask(order))
+        if isinstance(replies[-1], Failure):
+            return replace(replies[-1], **_charged(replies))
+    first, last = [answer for answer in replies if isinstance(answer, Reply)]
     judgement = both_orders(first.judgement, last.judgement)
     return replace(
         last,
-        **_charged(said),
+        **_charged(replies),
         judgement=judgement,
         clipped=_clipped((first, last)),
-        rest=_cut_off(len(said)) if judgement.cut and judgement.missing else None,
+        rest=_cut_off(len(replies)) if judgement.cut and judgement.missing else None,
     )
 
 
@@ -155,13 +155,13 @@ def _cut_off(calls: int) -> Failure:
     return Failure(kind=FailureKind.TRUNCATED, permanent=True, scope="call", message=message)
 
 
-def _charged(said: Sequence[Reply | Failure]) -> dict[str, Any]:
+def _charged(replies: Sequence[Reply | Failure]) -> dict[str, Any]:
     """The usage, the cost and the bytes on the wire of all calls."""
-    usages = [answer.usage for answer in said if answer.usage is not None]
+    usages = [answer.usage for answer in replies if answer.usage is not None]
     return {
         "usage": sum(usages[1:], usages[0]) if usages else None,
-        "cost": sum((answer.cost for answer in said), Decimal(0)),
-        "exchange": _joined([answer.exchange for answer in said]),
+        "cost": sum((answer.cost for answer in replies), Decimal(0)),
+        "exchange": _joined([answer.exchange for answer in replies]),
     }
 
 

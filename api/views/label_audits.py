@@ -170,9 +170,9 @@ class AuditCase(View):
     def post(self, request: Request, pk: int) -> Response:
         """Decide all that is to be decided; what turns out wrong in the consensus is corrected at once."""
         row = fetch(self.user, CASES, pk=pk)
-        said = self.parsed(shapes.AuditRulings)["rulings"]
-        rulings = {one["message_index"]: StepRuling(one["value"], one["note"]) for one in said}
-        if len(rulings) < len(said):
+        sent = self.parsed(shapes.AuditRulings)["rulings"]
+        rulings = {one["message_index"]: StepRuling(one["value"], one["note"]) for one in sent}
+        if len(rulings) < len(sent):
             message = translatable("A step is decided once.")
             raise Invalid(message, fields={"rulings": message})
         done = label_audits.decide_case(actor=self.user, audited=row, rulings=rulings)

@@ -275,12 +275,12 @@ class Prompts(Frozen):
         """Make a prompt for every question of a release of decisions, in the background: follow the address
         in `Location`. For admins. The same asked for twice is made once; Conflict (`name_taken`) when there
         are other prompts of that name."""
-        said: dict[str, Any] = self.parsed(prompt_shapes.NewPrompts)
+        settings: dict[str, Any] = self.parsed(prompt_shapes.NewPrompts)
         row = asking.make_prompts(
             actor=self.user,
             release=self.release(version),
-            name=said.pop("name"),
-            options=PromptSettings.of(**said),
+            name=settings.pop("name"),
+            options=PromptSettings.of(**settings),
         )
         where = reverse("api:prompt-set", args=[slug, version, row.name])
         return Response(

@@ -158,11 +158,11 @@ class CorrectionForm(forms.Form):
 
     def draft(self) -> Draft:
         """The draft in a valid form."""
-        said = self.cleaned_data
-        kind, _colon, number = said["choice"].partition(":")
+        typed = self.cleaned_data
+        kind, _colon, number = typed["choice"].partition(":")
         is_answer = kind in set(CorrectionAnswer)
-        text, calls, _places = self.written(kind, said) if kind in WRITING else ("", [], [])
-        error_class = said["error"]
+        text, calls, _places = self.written(kind, typed) if kind in WRITING else ("", [], [])
+        error_class = typed["error"]
         return Draft(
             answer=kind if is_answer else CorrectionAnswer.ACTION.value,
             origin="" if is_answer else kind,
@@ -171,20 +171,20 @@ class CorrectionForm(forms.Form):
             text=text,
             calls=calls,
             error_class={AS_THEY_DIFFER: None, NONE_OF_THESE: ""}.get(error_class, error_class),
-            reason=said["reason"].replace("\r\n", "\n"),
-            checked_myself=said["checked_myself"],
+            reason=typed["reason"].replace("\r\n", "\n"),
+            checked_myself=typed["checked_myself"],
         )
 
-    def written(self, origin: str, said: Mapping[str, Any]) -> tuple[str, list[TypedCall], list[int]]:
+    def written(self, origin: str, typed: Mapping[str, Any]) -> tuple[str, list[TypedCall], list[int]]:
         """The text and the calls of an action that is typed, and the number of each call among the fields;
         a call without a word is none."""
         calls, places = [], []
         for at in range(self.calls[CorrectionOrigin(origin)]):
-            name, arguments = (said.get(f"{origin}-{what}-{at}") or "" for what in ("name", "arguments"))
+            name, arguments = (typed.get(f"{origin}-{what}-{at}") or "" for what in ("name", "arguments"))
             if name.strip() or arguments.strip():
                 calls.append(TypedCall(name.strip(), arguments.replace("\r\n", "\n")))
                 places.append(at)
-        return str(said.get(f"{origin}-text") or "").replace("\r\n", "\n"), calls, places
+        return str(typed.get(f"{origin}-text") or "").replace("\r\n", "\n"), calls, places
 
     def refuse(self, error: Invalid) -> None:
         """Put what the service refuses beside its field."""

@@ -94,12 +94,12 @@ class OptionsForm:
     def refuse(self, wrong: Mapping[str, str]) -> None:
         """Say what is wrong beside the fields."""
         kept = [one for one, _change in self._kept()]
-        for name, said in wrong.items():
+        for name, reason in wrong.items():
             at = _FIELD.fullmatch(name)
             if at is not None and int(at[1]) < len(kept):
-                kept[int(at[1])].problem = translated(said)
+                kept[int(at[1])].problem = translated(reason)
             else:
-                self.problems.append(translated(said))
+                self.problems.append(translated(reason))
 
 
 def _typed(text: str) -> str:

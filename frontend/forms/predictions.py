@@ -65,11 +65,11 @@ class PredictionFileForm(forms.Form):
             "JSON Lines: uuid or record_id, and what the model wrote as output or pred, in each line: "
             '{"uuid": "…", "output": "B) …"}. Choices take labels of their options too.'
         )
-        said = [of_questions] if scheme is BY_QUESTIONS or mixed else []
+        reasons = [of_questions] if scheme is BY_QUESTIONS or mixed else []
         if scheme is not BY_QUESTIONS or mixed:
-            said.append(of_pairs)
+            reasons.append(of_pairs)
         # the fields of a form that was checked are bound already
-        self["file"].help_text = " ".join(map(str, (choose, *said)))
+        self["file"].help_text = " ".join(map(str, (choose, *reasons)))
 
     def clean_file(self) -> Any:
         """Files that can be read whole."""

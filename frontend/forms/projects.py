@@ -244,21 +244,25 @@ class SettingsForm(forms.Form):
 
     def sections(self) -> list[Section]:
         """All fields but the name and the description."""
-        said = self.said
-        people, held, days = said("annotators_per_trajectory"), said("claim_limit"), said("claim_days")
-        own = said("retest_percent")
+        summary = self.said
+        people, held, days = (
+            summary("annotators_per_trajectory"),
+            summary("claim_limit"),
+            summary("claim_days"),
+        )
+        own = summary("retest_percent")
         policies = dict(self.fields["suggestion_policy"].choices)  # type: ignore[attr-defined]
         labelled = ngettext(
             "%(n)s person labels each trajectory.", "%(n)s people label each trajectory.", _count(people)
         )
         beside = (
             gettext("Judges are the second reader, and a person where they doubt.")
-            if said("second_reader") == SecondReader.JUDGES
+            if summary("second_reader") == SecondReader.JUDGES
             else ""
         )
         answer = (
             gettext("The reference answer is shown.")
-            if said("show_reference_answer")
+            if summary("show_reference_answer")
             else gettext("The reference answer is not shown.")
         )
         limit = ngettext(
@@ -272,8 +276,8 @@ class SettingsForm(forms.Form):
         never = gettext("Unused claims never expire.")
         audited = gettext("Judges are asked first; people label %(n)s of what they settle as well.")
         first = (
-            audited % {"n": said("judged_sample")}
-            if "judges_first" in self.fields and said("judges_first")
+            audited % {"n": summary("judged_sample")}
+            if "judges_first" in self.fields and summary("judges_first")
             else gettext("People are asked about everything.")
         )
         checked = gettext("Annotators label %(own)s %% of their own again after %(days)s days.")
@@ -291,7 +295,7 @@ class SettingsForm(forms.Form):
                 "suggestions",
                 _("Suggestions"),
                 gettext("Annotators see judges’ suggestions: %(when)s.")
-                % {"when": policies.get(said("suggestion_policy"), "–")},
+                % {"when": policies.get(summary("suggestion_policy"), "–")},
                 ("suggestion_policy",),
             ),
             *(
@@ -308,7 +312,7 @@ class SettingsForm(forms.Form):
             self._section(
                 "checks",
                 _("Checks by chance"),
-                checked % {"own": own, "days": said("retest_days")}
+                checked % {"own": own, "days": summary("retest_days")}
                 if _count(own)
                 else gettext("Nothing is labelled twice by chance."),
                 ("retest_percent", "retest_days", "gold_percent", "gold_bound"),
@@ -618,10 +622,10 @@ class LimitsForm(forms.Form):
 
     def limits(self, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The limits in a valid form (or in these values of its fields), as the service takes them."""
-        said = self.cleaned_data if values is None else values
+        typed = self.cleaned_data if values is None else values
         return {
-            "quotas": {subset: said.get(name) for name, subset in self.subsets.items()},
-            "days_away": self.periods_of(said),
+            "quotas": {subset: typed.get(name) for name, subset in self.subsets.items()},
+            "days_away": self.periods_of(typed),
         }
 
     def periods_of(self, values: Mapping[str, Any]) -> list[tuple[date, date]]:

@@ -78,21 +78,23 @@ class PromptsForm(forms.Form):
 
     def asked(self) -> PromptSettings:
         """The choices. Raises Invalid with the fields that are wrong."""
-        said = self.cleaned_data
+        values = self.cleaned_data
         problems: dict[str, str] = {}
         read: dict[str, Any] = {}
         for name, parse in (("split", share), ("seed", seed_of)):
             try:
-                read[name] = parse(said[name])
+                read[name] = parse(values[name])
             except Invalid as error:
                 problems |= error.fields
         if problems:
             raise Invalid(next(iter(problems.values())), fields=problems)
         return PromptSettings.of(
-            shots=said["shots"],
-            tokens=said["tokens"],
+            shots=values["shots"],
+            tokens=values["tokens"],
             templates={
-                name.removeprefix(TEMPLATE): text for name, text in said.items() if name.startswith(TEMPLATE)
+                name.removeprefix(TEMPLATE): text
+                for name, text in values.items()
+                if name.startswith(TEMPLATE)
             },
             **read,
         )

@@ -76,10 +76,10 @@ class TestForm(forms.Form):
 
     def settings(self) -> dict[str, Any]:
         """The fields of the test, marks as shares."""
-        said = {name: value for name, value in self.cleaned_data.items() if name != "opens"}
+        values = {name: value for name, value in self.cleaned_data.items() if name != "opens"}
         return {
-            **said,
-            **{name: None if said[name] is None else said[name] / 100 for name in MARKS},
+            **values,
+            **{name: None if values[name] is None else values[name] / 100 for name in MARKS},
         }
 
 

@@ -24,9 +24,9 @@ def run_strip(
     if len(steps) < 2:
         return {}
     indexes = [step.message_index for step in steps]
-    said = labels or {}
+    values = labels or {}
     return {
         "steps": [index - before for before, index in zip((0, *indexes), indexes, strict=False)],
         "calls": "".join("1" if transcript.messages[index].tool_calls else "0" for index in indexes),
-        "labels": "".join(LETTERS[said.get(index)] for index in indexes),
+        "labels": "".join(LETTERS[values.get(index)] for index in indexes),
     }

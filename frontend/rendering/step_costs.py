@@ -18,16 +18,16 @@ def cost_text(cost: StepCost | None) -> str:
     """The cost of a step by the log; "" when it says nothing."""
     if cost is None:
         return ""
-    said = []
+    parts = []
     if cost.input_tokens is not None:
-        said.append(_("%(n)s in") % {"n": _grouped(cost.input_tokens)})
+        parts.append(_("%(n)s in") % {"n": _grouped(cost.input_tokens)})
     if cost.output_tokens is not None:
-        said.append(_("%(n)s out") % {"n": _grouped(cost.output_tokens)})
+        parts.append(_("%(n)s out") % {"n": _grouped(cost.output_tokens)})
     if cost.cost_usd is not None:
-        said.append(_dollars(cost.cost_usd))
+        parts.append(_dollars(cost.cost_usd))
     if cost.seconds is not None:
-        said.append(_("%(n)s s") % {"n": _grouped(cost.seconds, 1 if cost.seconds < 100 else 0)})
-    return " · ".join(said)
+        parts.append(_("%(n)s s") % {"n": _grouped(cost.seconds, 1 if cost.seconds < 100 else 0)})
+    return " · ".join(parts)
 
 
 def run_cost_text(transcript: Transcript) -> str:

@@ -95,7 +95,9 @@ def test_errors_that_judges_do_not_expect_lower_the_bound() -> None:
     told, by = world.told(), world.rule()
     # people who err just where all judges do, and say the same as they
     shared = [
-        np.where(world.judges[0].said.steps != world.known.value, world.judges[0].said.steps, one.steps)
+        np.where(
+            world.judges[0].predicted.steps != world.known.value, world.judges[0].predicted.steps, one.steps
+        )
         for one in world.people
     ]
     people = tuple(replace(one, steps=steps) for one, steps in zip(world.people, shared, strict=True))
@@ -113,8 +115,8 @@ def test_there_is_no_rule_below_a_hundred_and_it_is_made_once_more_at_two_hundre
 def test_a_label_that_a_judge_lacks_sends_a_trajectory_to_two_people() -> None:
     world = World(6)
     assert labelled_by_all(world.known, world.judges).all()
-    world.judges[1].said.steps[world.known.starts()[7]] = MISSING
-    world.judges[2].said.outcome[9] = MISSING
+    world.judges[1].predicted.steps[world.known.starts()[7]] = MISSING
+    world.judges[2].predicted.outcome[9] = MISSING
     assert np.flatnonzero(~labelled_by_all(world.known, world.judges)).tolist() == [7, 9]
     assert not labelled_by_all(world.known, world.judges[:2]).any(), "two judges are too few"
 

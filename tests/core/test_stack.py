@@ -82,9 +82,9 @@ def test_judges_that_say_anything_are_not_heard() -> None:
 
 def test_a_judges_own_probability_counts() -> None:
     known, judges = world(5, tasks=200)
-    sure = np.where(judges[0].said.steps == known.value, 0.95, 0.4)
+    sure = np.where(judges[0].predicted.steps == known.value, 0.95, 0.4)
     sure[::7] = np.nan  # where it gives none
-    assert loss(known, made(known, [JudgeLabels(judges[0].said, sure), *judges[1:]])) < 0.8 * loss(
+    assert loss(known, made(known, [JudgeLabels(judges[0].predicted, sure), *judges[1:]])) < 0.8 * loss(
         known, made(known, judges)
     )
 

@@ -146,8 +146,8 @@ def _together(figures: dict[str, Figure], totals: FloatArray, sample: PairSums |
     combined = {}
     for name, figure in figures.items():
         n = (figure.n(totals.sum(axis=0)) if figure.pooled else figure.n(totals)).sum()
-        said = figure if figure.pooled or len(totals) == 1 else replace(figure, reason=NO_PAIR_DEFINED)
-        combined[name] = _measure(said, float(headline(figure, totals)), n, bounds.get(name))
+        shown = figure if figure.pooled or len(totals) == 1 else replace(figure, reason=NO_PAIR_DEFINED)
+        combined[name] = _measure(shown, float(headline(figure, totals)), n, bounds.get(name))
     return combined
 
 

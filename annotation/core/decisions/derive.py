@@ -168,13 +168,15 @@ class Derivation:
                 if first[row]:
                     wrong_first.add(what)
             keys = {
-                what: next(iter(said)) for what, said in labels.items() if len(said) == 1 and _OUT not in said
+                what: next(iter(answers))
+                for what, answers in labels.items()
+                if len(answers) == 1 and _OUT not in answers
             }
             counts.left_out += len(labels) - len(keys)
             if of_errors:
                 counts.with_sibling += errors if any(key == 1 for key in keys.values()) else 0
-                said = [(int(action[row]), _ANSWERS[answer[row]]) for row in rows if answer[row] != _NONE]
-                wrong_first = self._still_wrong(wrong_first, said)
+                answers = [(int(action[row]), _ANSWERS[answer[row]]) for row in rows if answer[row] != _NONE]
+                wrong_first = self._still_wrong(wrong_first, answers)
                 keys = {what: key for what, key in keys.items() if key == 1 or what in wrong_first}
             elif len(set(keys.values())) < 2:
                 continue
@@ -183,16 +185,16 @@ class Derivation:
                 keys = self._drawn(identity, keys)
                 yield identity, keys, {what: steps[what] for what in keys}
 
-    def _still_wrong(self, wrong: set[int], said: list[tuple[int, CorrectionAnswer]]) -> set[int]:
-        """The wrong actions at a history that corrections leave as they are; `said` are these, counted
+    def _still_wrong(self, wrong: set[int], given: list[tuple[int, CorrectionAnswer]]) -> set[int]:
+        """The wrong actions at a history that corrections leave as they are; `given` are these, counted
         here."""
-        answers = Counter(answer for _, answer in said)
+        answers = Counter(answer for _, answer in given)
         self.counts.corrected += answers[CorrectionAnswer.ACTION]
         self.counts.nothing_wrong += answers[CorrectionAnswer.NOTHING_WRONG]
         self.counts.no_right_action += answers[CorrectionAnswer.NO_RIGHT_ACTION]
         if answers[CorrectionAnswer.NO_RIGHT_ACTION]:
             return set()
-        return wrong - {what for what, answer in said if answer is CorrectionAnswer.NOTHING_WRONG}
+        return wrong - {what for what, answer in given if answer is CorrectionAnswer.NOTHING_WRONG}
 
     def _drawn(self, identity: int, keys: dict[int, int]) -> dict[int, int]:
         """At most so many options, the best and the worst among them when their labels differ."""

@@ -45,16 +45,16 @@ def writers_of(labels: Iterable[SourceLabel]) -> frozenset[str]:
     return frozenset(label.value for label in labels if label.name == WRITER and isinstance(label.value, str))
 
 
-def settle(key: Labels, said: Sequence[Labels]) -> JudgesFirst:
+def settle(key: Labels, judges: Sequence[Labels]) -> JudgesFirst:
     """The verdict on an item with this `key`, from the labels of all judges that were asked.
 
     A judge puts the options in the key's order if, of every two that the key tells apart, the better one has
     the higher label. A missing label is in no order, and an item with an option without a key, with a key
     that tells none apart, or with too few judges is for people.
     """
-    if None in key.values() or len(said) < LEAST_JUDGES:
+    if None in key.values() or len(judges) < LEAST_JUDGES:
         return JudgesFirst.PEOPLE
-    signs = frozenset().union(*(_signs(key, labels) for labels in said))
+    signs = frozenset().union(*(_signs(key, labels) for labels in judges))
     verdicts = {frozenset({1}): JudgesFirst.JUDGED, frozenset({-1}): JudgesFirst.DROPPED}
     return verdicts.get(signs, JudgesFirst.PEOPLE)
 

@@ -100,9 +100,9 @@ def level_of_others(effects: Sequence[Effect], level: float, rng: np.random.Gene
 def _with_judges(
     labels: ArmLabels, task: IntArray, n_tasks: int, others: Sequence[Arm], who: str, judge: int | None
 ) -> list[Effect]:
-    said = labels.most if judge is None else labels.said[judge]
-    rows = np.flatnonzero(said != MISSING)
-    agrees = (labels.value[rows] == said[rows]).astype(np.float64)
+    suggested = labels.most if judge is None else labels.said[judge]
+    rows = np.flatnonzero(suggested != MISSING)
+    agrees = (labels.value[rows] == suggested[rows]).astype(np.float64)
     item = np.unique(labels.step[rows], return_inverse=True)[1]
     design = np.stack([labels.arm[rows] == ARMS.index(arm) for arm in others], axis=1).astype(np.float64)
     sums = sums_of(task[rows], item, design, agrees, n_tasks)

@@ -115,8 +115,8 @@ def identity(claims: Mapping[str, Any], more: Mapping[str, Any], *, groups_claim
         raise Refused(
             translatable("Your organisation’s answers speak of two different people."), code="wrong_subject"
         )
-    said = {**more, **claims}
-    if groups_claim.partition(".")[0] in _mapping(said.get("_claim_names")):
+    merged = {**more, **claims}
+    if groups_claim.partition(".")[0] in _mapping(merged.get("_claim_names")):
         # Entra leaves groups out when they are too many; taken for none, they would end every role
         raise Refused(
             translatable(
@@ -125,14 +125,14 @@ def identity(claims: Mapping[str, Any], more: Mapping[str, Any], *, groups_claim
             ),
             code="groups_left_out",
         )
-    stated = said.get("email_verified")
+    stated = merged.get("email_verified")
     verified = stated is True or stated == "true"
     return Identity(
         issuer=claims["iss"],
         subject=subject,
-        name=_text(said.get("name")),
-        user_name=_text(said.get("preferred_username")),
-        email=_text(said.get("email")) if verified else "",
+        name=_text(merged.get("name")),
+        user_name=_text(merged.get("preferred_username")),
+        email=_text(merged.get("email")) if verified else "",
         groups=frozenset(_groups(claims, groups_claim) or _groups(more, groups_claim)),
     )
 

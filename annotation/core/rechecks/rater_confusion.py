@@ -40,17 +40,17 @@ def rater_confusion(counts: npt.NDArray[np.int64]) -> RaterConfusion | None:
     answered = counts[counts.sum(axis=(1, 2)) > 0]
     if not len(answered):
         return None
-    said = answered.astype(np.float64)
-    posterior = said.sum(axis=1) / said.sum(axis=(1, 2))[:, None]
+    given = answered.astype(np.float64)
+    posterior = given.sum(axis=1) / given.sum(axis=(1, 2))[:, None]
     before = -np.inf
     for _ in range(ROUNDS):
         marginals = posterior.mean(axis=0)
-        answers = np.einsum("uj,urk->rjk", posterior, said)
+        answers = np.einsum("uj,urk->rjk", posterior, given)
         total = answers.sum(axis=2, keepdims=True)
         rates = np.divide(answers, total, out=np.full_like(answers, np.nan), where=total > 0)
         # what was never said of a class has probability 0: its logarithm is low, and multiplied by no count
         logs = np.log(np.maximum(np.nan_to_num(rates), 1e-300))
-        joint = np.log(np.maximum(marginals, 1e-300)) + np.einsum("urk,rjk->uj", said, logs)
+        joint = np.log(np.maximum(marginals, 1e-300)) + np.einsum("urk,rjk->uj", given, logs)
         highest = joint.max(axis=1, keepdims=True)
         weight = np.exp(joint - highest)
         likelihood = float((highest[:, 0] + np.log(weight.sum(axis=1))).sum())

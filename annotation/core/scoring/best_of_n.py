@@ -57,14 +57,14 @@ class BestOfN:
         return {**numbers, "majority_vote": vote, **rules}
 
 
-def best_of_n(released: ReleasedLabels, said: Predictions, answers: Sequence[str]) -> BestOfN:
+def best_of_n(released: ReleasedLabels, predicted: Predictions, answers: Sequence[str]) -> BestOfN:
     """Selection among the runs of each task, of one model on one part of a release; `answers` (R,), equal
     where two runs give the same ("": none)."""
     n = released.n_tasks
     solved = (released.outcome == 1).astype(np.float64)
-    plus = np.bincount(released.record[said.steps == 1], minlength=released.n_records)
+    plus = np.bincount(released.record[predicted.steps == 1], minlength=released.n_records)
     share = plus / np.maximum(released.lengths(), 1)
-    success = said.outcome == 1
+    success = predicted.outcome == 1
     any_success = np.zeros(n, dtype=bool)
     any_success[released.task[success]] = True
     stands = success | ~any_success[released.task]

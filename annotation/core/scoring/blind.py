@@ -101,13 +101,13 @@ def packed_blind(released: ReleasedLabels, records: Iterable[Mapping[str, Any]])
             if number == len(turns):
                 turns.append(Predictions.none(released))
                 readers.append(np.zeros(released.n_records, dtype=np.uint8))
-            said = turns[number]
+            predicted = turns[number]
             labels = [one["step_labels"].get(str(index)) for index in indexes]
-            said.steps[starts[place] : starts[place + 1]] = [
+            predicted.steps[starts[place] : starts[place + 1]] = [
                 MISSING if label is None else label for label in labels
             ]
-            said.outcome[place] = MISSING if one.get("final_label") is None else one["final_label"]
-            said.there[place] = True
+            predicted.outcome[place] = MISSING if one.get("final_label") is None else one["final_label"]
+            predicted.there[place] = True
             readers[number][place] = min(_number(one["annotator"]), MOST_READERS + 1)
     if not turns:
         return b""
@@ -121,8 +121,12 @@ def _number(pseudonym: str) -> int:
     return int(pseudonym.rpartition("-")[2])
 
 
-def _fixed(said: Predictions, readers: Readers) -> bytes:
-    return said.steps.astype(np.int8).tobytes() + said.outcome.astype(np.int8).tobytes() + readers.tobytes()
+def _fixed(predicted: Predictions, readers: Readers) -> bytes:
+    return (
+        predicted.steps.astype(np.int8).tobytes()
+        + predicted.outcome.astype(np.int8).tobytes()
+        + readers.tobytes()
+    )
 
 
 def human_scores(
@@ -141,11 +145,11 @@ def human_scores(
     counted = np.zeros((len(blind.turns), released.n_records), dtype=bool)
     references = [_reference(released, one, blind.decided, decisions) for one in blind.turns]
     for own, other in permutations(range(len(blind.turns)), 2):
-        said, (reference, complete) = blind.turns[own], references[other]
-        present = chosen & said.there & complete
+        predicted, (reference, complete) = blind.turns[own], references[other]
+        present = chosen & predicted.there & complete
         counted[own] |= present
         if present.any():
-            earned = sums_of(reference.only(present), said.only(released, present))
+            earned = sums_of(reference.only(present), predicted.only(released, present))
             sums[np.unique(released.task[present])] += earned
     every = np.logical_or.reduce(counted, axis=0)
     if not every.any():

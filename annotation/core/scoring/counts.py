@@ -31,33 +31,33 @@ STEPS_BEFORE: Final = 31 + CLASSES
 COLUMNS: Final = 32 + CLASSES
 
 
-def codes(said: Labels) -> IntArray:
+def codes(labels: Labels) -> IntArray:
     """−1, 0, +1 and MISSING as 0, 1, 2, 3."""
-    return said.astype(np.int64) + 1
+    return labels.astype(np.int64) + 1
 
 
 def by_trajectory(
-    released: ReleasedLabels, said: Predictions
+    released: ReleasedLabels, predicted: Predictions
 ) -> tuple[IntArray, IntArray, BoolArray, BoolArray]:
     """The facts of every record, (R,): the place of its first −1 in the consensus and in the prediction (NONE
     without one), whether anything is predicted, and whether all steps are."""
     n, position = released.n_records, released.positions()
     first = first_positions(released.value, released.record, position, n)
-    theirs = first_positions(said.steps, released.record, position, n)
-    given = np.bincount(released.record[said.steps != MISSING], minlength=n)
+    theirs = first_positions(predicted.steps, released.record, position, n)
+    given = np.bincount(released.record[predicted.steps != MISSING], minlength=n)
     return first, theirs, given > 0, given == released.lengths()
 
 
-def task_sums(released: ReleasedLabels, said: Predictions) -> FloatArray:
+def task_sums(released: ReleasedLabels, predicted: Predictions) -> FloatArray:
     """The counts of every task, (T, COLUMNS)."""
     n = released.n_tasks
     sums = np.zeros((n, COLUMNS))
     task = released.task[released.record]
-    sums[:, TABLE] = _table(task, released.value, said.steps, n)
-    sums[:, OUTCOMES] = _table(released.task, released.outcome, said.outcome, n)
-    first, theirs, answered, complete = by_trajectory(released, said)
+    sums[:, TABLE] = _table(task, released.value, predicted.steps, n)
+    sums[:, OUTCOMES] = _table(released.task, released.outcome, predicted.outcome, n)
+    first, theirs, answered, complete = by_trajectory(released, predicted)
     same, erroneous = first == theirs, first != NONE
-    wrong = np.bincount(released.record[released.value != said.steps], minlength=released.n_records)
+    wrong = np.bincount(released.record[released.value != predicted.steps], minlength=released.n_records)
     for column, chosen in (
         (ERRONEOUS, erroneous),
         (ERROR_FREE, ~erroneous),
@@ -77,8 +77,8 @@ def task_sums(released: ReleasedLabels, said: Predictions) -> FloatArray:
     return sums
 
 
-def _table(task: IntArray, value: IntArray, said: Labels, n: int) -> IntArray:
-    cell = (task * 3 + value + 1) * SAID + codes(said)
+def _table(task: IntArray, value: IntArray, labels: Labels, n: int) -> IntArray:
+    cell = (task * 3 + value + 1) * SAID + codes(labels)
     return np.bincount(cell, minlength=n * 3 * SAID).reshape(n, 3 * SAID)
 
 

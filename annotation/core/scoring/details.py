@@ -62,20 +62,20 @@ class Worst:
     outcome: bool
 
 
-def confusion(released: ReleasedLabels, said: Predictions) -> IntArray:
+def confusion(released: ReleasedLabels, predicted: Predictions) -> IntArray:
     """Steps by consensus (rows: −1, 0, +1) and prediction (columns: −1, 0, +1, none): (3, 4)."""
-    table: IntArray = tables(task_sums(released, said).sum(axis=0), TABLE).astype(np.int64)
+    table: IntArray = tables(task_sums(released, predicted).sum(axis=0), TABLE).astype(np.int64)
     return table
 
 
-def offsets(released: ReleasedLabels, said: Predictions) -> FirstErrors:
+def offsets(released: ReleasedLabels, predicted: Predictions) -> FirstErrors:
     """Completely predicted trajectories by where the model's first error lies, seen from the consensus's."""
-    first, theirs, _, complete = by_trajectory(released, said)
+    first, theirs, _, complete = by_trajectory(released, predicted)
     counts = np.bincount(classify(first, theirs)[complete], minlength=CLASSES)
     return FirstErrors(*(int(count) for count in counts))
 
 
-def by_length(released: ReleasedLabels, said: Predictions) -> list[LengthScores]:
+def by_length(released: ReleasedLabels, predicted: Predictions) -> list[LengthScores]:
     """The scores over trajectories of about as many steps; lengths that do not occur are left out."""
     length = released.lengths()
     bins = []
@@ -83,13 +83,13 @@ def by_length(released: ReleasedLabels, said: Predictions) -> list[LengthScores]
         chosen = _within(length, low, high)
         if chosen.any():
             part = released.only(chosen)
-            bins.append(LengthScores(low, high, scores(part, [said.only(released, chosen)])[0]))
+            bins.append(LengthScores(low, high, scores(part, [predicted.only(released, chosen)])[0]))
     return bins
 
 
-def by_position(released: ReleasedLabels, said: Predictions) -> list[PlaceAccuracy]:
+def by_position(released: ReleasedLabels, predicted: Predictions) -> list[PlaceAccuracy]:
     """The number of right steps among the first, second …; places that do not occur are left out."""
-    position, right = released.positions() + 1, released.value == said.steps
+    position, right = released.positions() + 1, released.value == predicted.steps
     accuracies = []
     for low, high in LENGTHS:
         chosen = _within(position, low, high)
@@ -98,15 +98,15 @@ def by_position(released: ReleasedLabels, said: Predictions) -> list[PlaceAccura
     return accuracies
 
 
-def worst(released: ReleasedLabels, said: Predictions, limit: int) -> list[Worst]:
+def worst(released: ReleasedLabels, predicted: Predictions, limit: int) -> list[Worst]:
     """The trajectories with the most wrong steps, those that the model was asked about; of equal ones those
     with the larger share, then in the order of the release. None without a wrong step or outcome."""
-    return erring(released, said, said.there)[:limit]
+    return erring(released, predicted, predicted.there)[:limit]
 
 
 def erring(
     released: ReleasedLabels,
-    said: Predictions,
+    predicted: Predictions,
     chosen: BoolArray,
     *,
     only_wrong: bool = True,
@@ -116,9 +116,11 @@ def erring(
     a wrong step or outcome alone, with `first` (R,) those that have most of it before all. Of decisions
     pairs are counted, and the outcome counts as right."""
     of_pairs = released.kind.has(Feature.PAIRS)
-    length, wrong = wrong_pairs(released, said) if of_pairs else (released.lengths(), _wrong(released, said))
-    its, theirs, _, _ = by_trajectory(released, said)
-    outcome = (released.outcome == said.outcome) | of_pairs
+    length, wrong = (
+        wrong_pairs(released, predicted) if of_pairs else (released.lengths(), _wrong(released, predicted))
+    )
+    its, theirs, _, _ = by_trajectory(released, predicted)
+    outcome = (released.outcome == predicted.outcome) | of_pairs
     listed = np.flatnonzero(chosen & ((wrong > 0) | ~outcome) if only_wrong else chosen)
     most = np.zeros(len(listed)) if first is None else -first[listed]
     share = wrong[listed] / np.maximum(length[listed], 1)
@@ -129,38 +131,42 @@ def erring(
     ]
 
 
-def _wrong(released: ReleasedLabels, said: Predictions) -> IntArray:
+def _wrong(released: ReleasedLabels, predicted: Predictions) -> IntArray:
     """The number of wrong steps of each trajectory, (R,)."""
-    return np.bincount(released.record[released.value != said.steps], minlength=released.n_records)
+    return np.bincount(released.record[released.value != predicted.steps], minlength=released.n_records)
 
 
-def in_cell(released: ReleasedLabels, said: Predictions, value: int, predicted: int | None) -> BoolArray:
+def in_cell(
+    released: ReleasedLabels, predictions: Predictions, value: int, predicted: int | None
+) -> BoolArray:
     """The steps of one cell of the confusion, (S,): of that label, and predicted to have that one (None: no
     label)."""
     steps: BoolArray = (released.value == value) & (
-        said.steps == (MISSING if predicted is None else predicted)
+        predictions.steps == (MISSING if predicted is None else predicted)
     )
     return steps
 
 
-def in_class(released: ReleasedLabels, said: Predictions, number: int) -> BoolArray:
+def in_class(released: ReleasedLabels, predicted: Predictions, number: int) -> BoolArray:
     """The completely predicted trajectories of one class of first errors (the fields of FirstErrors, in their
     order), (R,)."""
-    first, theirs, _, complete = by_trajectory(released, said)
+    first, theirs, _, complete = by_trajectory(released, predicted)
     matching: BoolArray = complete & (classify(first, theirs) == number)
     return matching
 
 
-def costs(released: ReleasedLabels, said: Predictions, cost: float | None) -> Costs:
+def costs(released: ReleasedLabels, predicted: Predictions, cost: float | None) -> Costs:
     """The cost of a model's labels of a release, in US dollars; `cost` is that of all of them. A point of
     decisions has no cost: no labels would be what they are held against."""
-    n_asked = int(said.there.sum())
+    n_asked = int(predicted.there.sum())
     if cost is None:
         return Costs(Measure(None, n_asked, NO_COST), Measure(None, n_asked, NO_COST))
     whole = Measure(100 * cost / n_asked, n_asked) if n_asked else Measure(None, 0, NOTHING_PREDICTED)
     if not released.kind.has(Feature.STEP_SCORES):
         return Costs(whole, Measure(None, n_asked, NO_POINT))
-    above = float((released.value == said.steps).mean() - (released.value == 1).mean()) if n_asked else 0.0
+    above = (
+        float((released.value == predicted.steps).mean() - (released.value == 1).mean()) if n_asked else 0.0
+    )
     point = Measure(cost / (100 * above), n_asked) if above > 0 else Measure(None, n_asked, NO_BETTER)
     return Costs(whole, point)
 

@@ -3,9 +3,9 @@
 from annotation.core.scoring.labels import Predictions, ReleasedLabels
 
 
-def kept(said: Predictions | None) -> bytes:
+def kept(predicted: Predictions | None) -> bytes:
     """Predictions for `read`; None, where nothing can be fitted, is kept as well."""
-    return b"" if said is None else said.packed()
+    return b"" if predicted is None else predicted.packed()
 
 
 def read(stored: bytes | memoryview | None, released: ReleasedLabels) -> Predictions | None:

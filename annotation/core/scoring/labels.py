@@ -240,13 +240,13 @@ class Predictions:
 
     def only(self, released: ReleasedLabels, records: BoolArray) -> Predictions:
         """The predictions for some records (R,) of the release."""
-        steps, said = records[released.record], self.orders
+        steps, orders = records[released.record], self.orders
         return Predictions(
             self.steps[steps],
             self.outcome[records],
             self.there[records],
             self.failed[records],
-            None if said is None else Orders(said.ranks[:, steps], said.chosen[:, records]),
+            None if orders is None else Orders(orders.ranks[:, steps], orders.chosen[:, records]),
             None if self.outputs is None else self.outputs.only(records),
         )
 

@@ -193,9 +193,9 @@ class Verdicts:
     unreadable: IntArray
 
     @classmethod
-    def of(cls, released: ReleasedLabels, said: Predictions, pairs: Pairs) -> Verdicts:
+    def of(cls, released: ReleasedLabels, predicted: Predictions, pairs: Pairs) -> Verdicts:
         """Of one model. A choice of a third option leaves the two tied."""
-        orders = _orders(released, said)
+        orders = _orders(released, predicted)
         better, worse = orders[:, pairs.better], orders[:, pairs.worse]
         shown = (better != NOT_SHOWN) & (worse != NOT_SHOWN)
         blank = shown & ((better == UNREADABLE) | (worse == UNREADABLE))
@@ -209,31 +209,31 @@ class Verdicts:
         )
 
 
-def _orders(released: ReleasedLabels, said: Predictions) -> Codes:
+def _orders(released: ReleasedLabels, predicted: Predictions) -> Codes:
     """All answers as ranks in orders, (L, S): labels are the last of them."""
-    labels = _ranked(said.steps)
-    if said.orders is None:
+    labels = _ranked(predicted.steps)
+    if predicted.orders is None:
         return labels[None]
     given = np.zeros(released.n_records, dtype=bool)
-    given[released.record[said.orders.ranks.any(axis=0)]] = True
-    return np.vstack([said.orders.ranks, np.where(given[released.record], NOT_SHOWN, labels)])
+    given[released.record[predicted.orders.ranks.any(axis=0)]] = True
+    return np.vstack([predicted.orders.ranks, np.where(given[released.record], NOT_SHOWN, labels)])
 
 
 def _ranked(labels: Labels) -> Codes:
     return np.where(labels == MISSING, UNREADABLE, labels.astype(np.int64) + LOWEST + 1).astype(np.uint8)
 
 
-def pair_sums(released: ReleasedLabels, said: Predictions) -> FloatArray:
+def pair_sums(released: ReleasedLabels, predicted: Predictions) -> FloatArray:
     """The counts of every task, (T, columns): COLUMNS, and two of each category."""
     pairs = Pairs.of(released)
-    verdicts = Verdicts.of(released, said, pairs)
+    verdicts = Verdicts.of(released, predicted, pairs)
     strict = verdicts.right / verdicts.asked
     half = strict + verdicts.tied / verdicts.asked / 2
     several = verdicts.asked > 1
     of_record = np.bincount(pairs.record, minlength=released.n_records)
     earned = np.bincount(pairs.record, weights=half, minlength=released.n_records)
     there = of_record > 0
-    chosen = np.zeros((0, released.n_records)) if said.orders is None else said.orders.chosen
+    chosen = np.zeros((0, released.n_records)) if predicted.orders is None else predicted.orders.chosen
     task, n = released.task, released.n_tasks
     sums: dict[str, tuple[IntArray, Numbers]] = {
         "pairs": (pairs.record, np.ones(len(half))),
@@ -263,10 +263,10 @@ def _by_category(released: ReleasedLabels, *counts: Numbers) -> list[Numbers]:
     return numbers
 
 
-def wrong_pairs(released: ReleasedLabels, said: Predictions) -> tuple[IntArray, IntArray]:
+def wrong_pairs(released: ReleasedLabels, predicted: Predictions) -> tuple[IntArray, IntArray]:
     """The number of pairs of each decision, and of those that are not right in every order: (R,) both."""
     pairs = Pairs.of(released)
-    verdicts = Verdicts.of(released, said, pairs)
+    verdicts = Verdicts.of(released, predicted, pairs)
     wrong = pairs.record[verdicts.right < verdicts.asked]
     every, missed = (np.bincount(one, minlength=released.n_records) for one in (pairs.record, wrong))
     return every, missed
@@ -298,7 +298,7 @@ def _within(released: ReleasedLabels, values: IntArray) -> Codes:
     return ranks
 
 
-def difficulty(released: ReleasedLabels, said: Sequence[Predictions]) -> FloatArray:
+def difficulty(released: ReleasedLabels, predicted: Sequence[Predictions]) -> FloatArray:
     """The share of right verdicts on each decision, (R,), over judges, pairs and orders: 1 is easy, 0 hard.
 
     A judge that was not asked about a decision does not count there. NaN where none was, or without a pair.
@@ -306,7 +306,7 @@ def difficulty(released: ReleasedLabels, said: Sequence[Predictions]) -> FloatAr
     pairs = Pairs.of(released)
     n, shares = released.n_records, np.zeros(released.n_records)
     judges = np.zeros(n)
-    for one in said:
+    for one in predicted:
         verdicts = Verdicts.of(released, one, pairs)
         right = np.bincount(pairs.record, weights=verdicts.right, minlength=n)
         asked = np.bincount(pairs.record, weights=verdicts.asked, minlength=n)

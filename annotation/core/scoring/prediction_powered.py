@@ -135,12 +135,14 @@ class SoftSums:
     unlabelled: TaskSums
 
     @classmethod
-    def of(cls, released: ReleasedLabels, more: ReleasedLabels, said: Predictions, stack: Stack) -> SoftSums:
+    def of(
+        cls, released: ReleasedLabels, more: ReleasedLabels, predicted: Predictions, stack: Stack
+    ) -> SoftSums:
         """Of predictions for both parts, and the stack of both."""
         both = released.joined(more)
         own = np.arange(both.n_records) < released.n_records
         labelled, unlabelled = (
-            soft_sums(part, said.only(both, rows), stack.only(both, rows), both.n_tasks)
+            soft_sums(part, predicted.only(both, rows), stack.only(both, rows), both.n_tasks)
             for part, rows in ((released, own), (more, ~own))
         )
         return cls(labelled, unlabelled)
@@ -158,27 +160,27 @@ class SoftSums:
         return cls(*(TaskSums(of, *size) for of, size in zip(right, sizes, strict=True)))
 
 
-def true_sums(released: ReleasedLabels, said: Predictions, tasks: int) -> TaskSums:
+def true_sums(released: ReleasedLabels, predicted: Predictions, tasks: int) -> TaskSums:
     """The sums of a model by people's labels, of so many tasks."""
-    first, theirs, answered, _complete = by_trajectory(released, said)
-    right, same = released.value == said.steps, first == theirs
+    first, theirs, answered, _complete = by_trajectory(released, predicted)
+    right, same = released.value == predicted.steps, first == theirs
     wrong = np.bincount(released.record[~right], minlength=released.n_records)
-    records = (same, same & answered, wrong == 0, released.outcome == said.outcome)
+    records = (same, same & answered, wrong == 0, released.outcome == predicted.outcome)
     return _by_task(released, right, records, tasks)
 
 
-def soft_sums(part: ReleasedLabels, said: Predictions, stack: Stack, tasks: int) -> TaskSums:
+def soft_sums(part: ReleasedLabels, predicted: Predictions, stack: Stack, tasks: int) -> TaskSums:
     """The expected sums of a model, by the stack. The labels in `part` are not looked at."""
     n, record, position = part.n_records, part.record, part.positions()
-    right, minus = stack.right_steps(said.steps), stack.steps[:, 0]
-    first = first_positions(said.steps, record, position, n)
+    right, minus = stack.right_steps(predicted.steps), stack.steps[:, 0]
+    first = first_positions(predicted.steps, record, position, n)
     # the first −1 of a trajectory is where the model's is: no step before is one, and that one is
     here = position == first[record]
     before = (position < first[record]) | (first[record] == NONE)
     none_before = _products(np.where(before, 1 - minus, 1.0), record, n)
     same = none_before * np.where(first == NONE, 1.0, np.bincount(record[here], minus[here], minlength=n))
-    answered = np.bincount(record[said.steps != MISSING], minlength=n) > 0
-    outcomes = stack.right_outcomes(said.outcome)
+    answered = np.bincount(record[predicted.steps != MISSING], minlength=n) > 0
+    outcomes = stack.right_outcomes(predicted.outcome)
     records = (same, same * answered, _products(right, record, n), outcomes)
     return _by_task(part, right, records, tasks)
 

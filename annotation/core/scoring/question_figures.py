@@ -61,13 +61,13 @@ def question_facts(released: ReleasedLabels) -> QuestionFacts:
     return released.decisions.questions
 
 
-def said_of(released: ReleasedLabels, said: Predictions) -> Outputs:
+def outputs_of(released: ReleasedLabels, predicted: Predictions) -> Outputs:
     """The verdicts on a model's outputs about the records of a release, (R,): where there are none, on its
     labels of the options of a choice. Whoever says nothing of a question has an empty output."""
     facts, n = question_facts(released), released.n_records
-    outputs = Outputs.none(n) if said.outputs is None else said.outputs
+    outputs = Outputs.none(n) if predicted.outputs is None else predicted.outputs
     shown = facts.letter != NO_LETTER
-    record, labels = released.record[shown], said.steps[shown]
+    record, labels = released.record[shown], predicted.steps[shown]
 
     def count(steps: BoolArray) -> BoolArray:
         return np.bincount(record[steps], minlength=n) > 0
@@ -86,9 +86,9 @@ def said_of(released: ReleasedLabels, said: Predictions) -> Outputs:
     )
 
 
-def question_sums(released: ReleasedLabels, said: Predictions) -> FloatArray:
+def question_sums(released: ReleasedLabels, predicted: Predictions) -> FloatArray:
     """The counts of every task, (T, COLUMNS)."""
-    facts, outputs = question_facts(released), said_of(released, said)
+    facts, outputs = question_facts(released), outputs_of(released, predicted)
     shown = (facts.letter != NO_LETTER) & (released.value == 1)
     # by a reference of its own, a choice may be without a key
     keyed = facts.texts | (np.bincount(released.record[shown], minlength=released.n_records) > 0)
@@ -115,10 +115,10 @@ VERDICTS: Final = ("right", "wrong", "unreadable", "empty")
 NOT_COUNTED: Final = -1
 
 
-def verdicts_of(released: ReleasedLabels, said: Predictions) -> IntArray:
+def verdicts_of(released: ReleasedLabels, predicted: Predictions) -> IntArray:
     """The place in VERDICTS of what a model says of each record, (R,), by the strict reading; NOT_COUNTED of
     what is no question that models are asked."""
-    facts, outputs = question_facts(released), said_of(released, said)
+    facts, outputs = question_facts(released), outputs_of(released, predicted)
     verdicts: IntArray = np.select(
         [~facts.asked, outputs.has(EMPTY), outputs.has(UNREADABLE), outputs.column("strict") > 0],
         [NOT_COUNTED, VERDICTS.index("empty"), VERDICTS.index("unreadable"), VERDICTS.index("right")],

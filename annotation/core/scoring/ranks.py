@@ -184,9 +184,9 @@ def movable(released: ReleasedLabels, one: Predictions, other: Predictions) -> t
     if (a == truth).sum() < (b == truth).sum():
         a, b = b, a
     ahead = (a == truth) & (b != truth)
-    said = b != MISSING
-    twice = ahead & said
-    once = (ahead & ~said) | ((a != truth) & said & (b != truth) & (a != b))
+    given = b != MISSING
+    twice = ahead & given
+    once = (ahead & ~given) | ((a != truth) & given & (b != truth) & (a != b))
     return float(twice.mean()), float(once.mean())
 
 

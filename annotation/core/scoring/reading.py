@@ -259,14 +259,14 @@ def reasons_json(line: LabelLine, answer: Answer, indexes: list[int]) -> bytes:
     canonical JSON."""
     if answer.output is not None and not line.comment:
         return canonical_json(answer.as_json())
-    said = {
+    reasons = {
         "steps": {str(index): reason for index in indexes if (reason := line.explanations.get(index))},
         "final": line.final_explanation,
         "comment": line.comment,
         **answer.as_json(),
     }
     # an empty output is one
-    return canonical_json({key: value for key, value in said.items() if value or key == "output"})
+    return canonical_json({key: value for key, value in reasons.items() if value or key == "output"})
 
 
 def _elsewhere(record: str, subset: str) -> str:
@@ -301,9 +301,9 @@ def _take(file: PredictionFile, line: LabelLine, answer: Answer, place: int, ind
         file.superseded += 1
         if when < before.when:
             return
-    said = reasons_json(line, answer, indexes)
+    reasons = reasons_json(line, answer, indexes)
     at = file.reasons.tell()
-    file.reasons.write(said)
+    file.reasons.write(reasons)
     file.records[place] = Predicted(
         line=line.line,
         when=when,
@@ -313,7 +313,7 @@ def _take(file: PredictionFile, line: LabelLine, answer: Answer, place: int, ind
         failed=line.failed,
         invalid=len(line.problems),
         at=at,
-        size=len(said),
+        size=len(reasons),
         output=answer.output is not None,
         verdict=_verdict(file.questions, answer, place),
     )

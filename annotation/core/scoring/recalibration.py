@@ -36,14 +36,14 @@ FIRST: Final = 9
 SAID: Final = (*VALUES, MISSING)
 
 
-def recalibrated(released: ReleasedLabels, said: Predictions) -> Predictions | None:
+def recalibrated(released: ReleasedLabels, predicted: Predictions) -> Predictions | None:
     """A judge's step labels after recalibration; outcomes stay as the judge gave them. None when it labels
     steps of fewer than two tasks."""
-    steps = _steps(released, [said])
-    return None if steps is None else Predictions(steps, said.outcome, said.there, said.failed)
+    steps = _steps(released, [predicted])
+    return None if steps is None else Predictions(steps, predicted.outcome, predicted.there, predicted.failed)
 
 
-def of_project(known: ReleasedLabels, said: Predictions, resolved: BoolArray) -> Labels | None:
+def of_project(known: ReleasedLabels, predicted: Predictions, resolved: BoolArray) -> Labels | None:
     """A judge's step labels after recalibration on what has been resolved of a project: (S,), MISSING where
     the judge gave none.
 
@@ -51,11 +51,11 @@ def of_project(known: ReleasedLabels, said: Predictions, resolved: BoolArray) ->
     and steps of tasks without a resolved one are labelled by a regression fitted on all resolved steps. None
     when the judge labels resolved steps of fewer than two tasks.
     """
-    rows = said.steps != MISSING
+    rows = predicted.steps != MISSING
     task, taught = known.task[known.record], rows & resolved
     if len(np.unique(task[taught])) < 2:
         return None
-    features = step_features(known, [said])
+    features = step_features(known, [predicted])
     labels = np.full(known.n_steps, MISSING, dtype=np.int8)
     tasks, place = np.unique(task[taught], return_inverse=True)
     fold_of = np.full(known.n_tasks, -1)
@@ -68,15 +68,15 @@ def of_project(known: ReleasedLabels, said: Predictions, resolved: BoolArray) ->
     return labels
 
 
-def stacked(released: ReleasedLabels, said: Sequence[Predictions]) -> Predictions | None:
+def stacked(released: ReleasedLabels, predicted: Sequence[Predictions]) -> Predictions | None:
     """One judge made of several: its labels of every step and outcome that any of them labels. None when they
     label steps of fewer than two tasks."""
-    steps = _steps(released, said) if said else None
+    steps = _steps(released, predicted) if predicted else None
     if steps is None:
         return None
-    there = np.any([one.there for one in said], axis=0)
-    failed = there & np.all([one.failed | ~one.there for one in said], axis=0)
-    return Predictions(steps, _outcomes(released, said), there, failed)
+    there = np.any([one.there for one in predicted], axis=0)
+    failed = there & np.all([one.failed | ~one.there for one in predicted], axis=0)
+    return Predictions(steps, _outcomes(released, predicted), there, failed)
 
 
 def held_out(features: FloatArray, value: IntArray, task: IntArray, strength: float) -> Labels:
@@ -114,33 +114,35 @@ def probabilities(features: FloatArray, value: IntArray, asked: FloatArray, stre
     return chances
 
 
-def _steps(released: ReleasedLabels, said: Sequence[Predictions]) -> Labels | None:
-    rows = np.any([one.steps != MISSING for one in said], axis=0)
+def _steps(released: ReleasedLabels, predicted: Sequence[Predictions]) -> Labels | None:
+    rows = np.any([one.steps != MISSING for one in predicted], axis=0)
     task = released.task[released.record[rows]]
     if len(np.unique(task)) < 2:
         return None
     labels = np.full(released.n_steps, MISSING, dtype=np.int8)
-    features = step_features(released, said)[rows]
-    labels[rows] = held_out(features, released.value[rows], task, STRENGTH / len(said))
+    features = step_features(released, predicted)[rows]
+    labels[rows] = held_out(features, released.value[rows], task, STRENGTH / len(predicted))
     return labels
 
 
-def _outcomes(released: ReleasedLabels, said: Sequence[Predictions]) -> Labels:
+def _outcomes(released: ReleasedLabels, predicted: Sequence[Predictions]) -> Labels:
     labels = np.full(released.n_records, MISSING, dtype=np.int8)
-    rows = np.any([one.outcome != MISSING for one in said], axis=0)
+    rows = np.any([one.outcome != MISSING for one in predicted], axis=0)
     if len(np.unique(released.task[rows])) > 1:
-        features = np.hstack([subset_columns(released), *(one_hot(one.outcome, SAID) for one in said)])[rows]
-        task, strength = released.task[rows], STRENGTH / len(said)
+        features = np.hstack([subset_columns(released), *(one_hot(one.outcome, SAID) for one in predicted)])[
+            rows
+        ]
+        task, strength = released.task[rows], STRENGTH / len(predicted)
         labels[rows] = held_out(features, released.outcome[rows], task, strength)
     return labels
 
 
-def step_features(released: ReleasedLabels, said: Sequence[Predictions]) -> FloatArray:
+def step_features(released: ReleasedLabels, predicted: Sequence[Predictions]) -> FloatArray:
     """(S, n): subset and position, then of each judge its label, the one before, and whether a −1 came."""
     place = released.positions()
     return np.hstack(
         [subset_columns(released)[released.record], np.log1p(place)[:, None]]
-        + [_of_judge(released, one.steps, place) for one in said]
+        + [_of_judge(released, one.steps, place) for one in predicted]
     )
 
 

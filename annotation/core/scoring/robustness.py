@@ -63,9 +63,9 @@ def _ranking(
     reader: int,
 ) -> ReaderRanking:
     own = np.full(released.n_steps, MISSING, dtype=np.int8)
-    for said, of_turn in zip(turns, readers, strict=True):
+    for predicted, of_turn in zip(turns, readers, strict=True):
         theirs = (of_turn == reader)[released.record]
-        own[theirs] = said.steps[theirs]
+        own[theirs] = predicted.steps[theirs]
     steps = own != MISSING
     records = np.unique(released.record[steps])
     tasks = len(np.unique(released.task[records]))

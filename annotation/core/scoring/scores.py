@@ -63,21 +63,21 @@ class Scores:
         }
 
 
-def scores(released: ReleasedLabels, said: Sequence[Predictions]) -> list[Scores]:
+def scores(released: ReleasedLabels, predicted: Sequence[Predictions]) -> list[Scores]:
     """The scores of each model, all figures with intervals."""
-    if not said:
+    if not predicted:
         return []
-    return of_sums(released, said, np.stack([sums_of(released, one) for one in said]))
+    return of_sums(released, predicted, np.stack([sums_of(released, one) for one in predicted]))
 
 
-def sums_of(released: ReleasedLabels, said: Predictions) -> FloatArray:
+def sums_of(released: ReleasedLabels, predicted: Predictions) -> FloatArray:
     """The counts of every task of which the figures of this kind are made, (T, columns)."""
-    return scheme_of(released).sums(released, said)
+    return scheme_of(released).sums(released, predicted)
 
 
 def of_sums(
     released: ReleasedLabels,
-    said: Sequence[Predictions],
+    predicted: Sequence[Predictions],
     sums: FloatArray,
     every: Mapping[str, Estimates] | None = None,
 ) -> list[Scores]:
@@ -101,7 +101,7 @@ def of_sums(
             PairCounts.of(totals[at]) if scheme is BY_PAIRS else None,
             QuestionCounts.of(totals[at]) if scheme is BY_QUESTIONS else None,
         )
-        for at, one in enumerate(said)
+        for at, one in enumerate(predicted)
     ]
 
 

@@ -88,8 +88,8 @@ def labelled_by_all(known: ReleasedLabels, judges: Sequence[JudgeLabels]) -> Boo
         return np.zeros(known.n_records, dtype=bool)
     lacking = np.zeros(known.n_records, dtype=bool)
     for judge in judges:
-        lacking |= judge.said.outcome == MISSING
-        lacking[known.record[judge.said.steps == MISSING]] = True
+        lacking |= judge.predicted.outcome == MISSING
+        lacking[known.record[judge.predicted.steps == MISSING]] = True
     return ~lacking
 
 
@@ -140,10 +140,10 @@ def _doubt(
     return doubts + _probably_wrong(told.outcome, person.outcome, outcomes)
 
 
-def _probably_wrong(told: FloatArray, said: Labels, shares: Shares) -> FloatArray:
+def _probably_wrong(told: FloatArray, labels: Labels, shares: Shares) -> FloatArray:
     """The probability that each label is another, (n,), by what judges make probable and how people err."""
-    there = said != MISSING
-    column = np.where(there, said, VALUES[0]).astype(np.int64) - VALUES[0]
+    there = labels != MISSING
+    column = np.where(there, labels, VALUES[0]).astype(np.int64) - VALUES[0]
     each = told * np.array(shares)[:, column].T
     total = each.sum(axis=1)
     right = np.divide(each[np.arange(len(column)), column], total, out=np.zeros(len(total)), where=total > 0)
@@ -159,10 +159,10 @@ def _wrong(known: ReleasedLabels, person: Predictions) -> FloatArray:
     return wrong_labels
 
 
-def _confusion(truth: IntArray, said: Sequence[Labels]) -> Shares:
+def _confusion(truth: IntArray, readers: Sequence[Labels]) -> Shares:
     other = (1 - RIGHT) / (len(VALUES) - 1)
     counts = SMOOTHING * np.where(np.eye(len(VALUES)) == 1, RIGHT, other)
-    for labels in said:
+    for labels in readers:
         there = labels != MISSING
         np.add.at(counts, (truth[there] - VALUES[0], labels[there].astype(np.int64) - VALUES[0]), 1)
     shares = counts / counts.sum(axis=1, keepdims=True)

@@ -47,7 +47,7 @@ class JudgeLabels:
     """The labels of one judge, and its own `probability` of each step's label, (S,), NaN where it gives none;
     None for a judge that never does."""
 
-    said: Predictions
+    predicted: Predictions
     probability: FloatArray | None = None
 
 
@@ -125,8 +125,12 @@ def _step_columns(known: ReleasedLabels, judges: Sequence[JudgeLabels]) -> Float
     """(S, n): those of recalibration, and what a whole trajectory tells of its steps."""
     left = known.lengths()[known.record] - 1 - known.positions()
     return np.hstack(
-        [step_features(known, [one.said for one in judges]), (left == 0)[:, None], np.log1p(left)[:, None]]
-        + [one_hot(one.said.outcome, SAID)[known.record] for one in judges]
+        [
+            step_features(known, [one.predicted for one in judges]),
+            (left == 0)[:, None],
+            np.log1p(left)[:, None],
+        ]
+        + [one_hot(one.predicted.outcome, SAID)[known.record] for one in judges]
         + [_confidence(one) for one in judges if one.probability is not None]
     )
 
@@ -137,11 +141,11 @@ def _outcome_columns(known: ReleasedLabels, judges: Sequence[JudgeLabels]) -> Fl
     ends = np.where(lengths > 0, known.starts()[1:] - 1, -1)
     columns = [subset_columns(known), np.log1p(lengths)[:, None]]
     for one in judges:
-        minus = np.bincount(known.record, weights=one.said.steps == VALUES[0], minlength=known.n_records)
+        minus = np.bincount(known.record, weights=one.predicted.steps == VALUES[0], minlength=known.n_records)
         columns += [
-            one_hot(one.said.outcome, SAID),
+            one_hot(one.predicted.outcome, SAID),
             (minus > 0)[:, None],
-            one_hot(np.append(one.said.steps, MISSING)[ends], SAID),
+            one_hot(np.append(one.predicted.steps, MISSING)[ends], SAID),
         ]
     return np.hstack(columns)
 
@@ -150,11 +154,11 @@ def _confidence(judge: JudgeLabels) -> FloatArray:
     """The log-odds of a judge's own probability, in the column of its label: (S, 3)."""
     assert judge.probability is not None
     sure = np.clip(np.nan_to_num(judge.probability, nan=0.5), LEAST_DOUBT, 1 - LEAST_DOUBT)
-    return one_hot(judge.said.steps, VALUES) * np.log(sure / (1 - sure))[:, None]
+    return one_hot(judge.predicted.steps, VALUES) * np.log(sure / (1 - sure))[:, None]
 
 
 def _of_label(told: FloatArray, labels: Labels | IntArray) -> FloatArray:
-    said = labels != MISSING
-    place = np.where(said, labels, VALUES[0]).astype(np.int64) - VALUES[0]
-    chances: FloatArray = np.where(said, told[np.arange(len(place)), place], 0.0)
+    given = labels != MISSING
+    place = np.where(given, labels, VALUES[0]).astype(np.int64) - VALUES[0]
+    chances: FloatArray = np.where(given, told[np.arange(len(place)), place], 0.0)
     return chances

@@ -89,14 +89,14 @@ def key_positions(released: ReleasedLabels, facts: QuestionFacts) -> KeyPosition
     chances = there / there.sum(axis=1, keepdims=True)
     counts, expected = right.sum(axis=0), chances.sum(axis=0)
     letters = tuple(chr(ord("A") + at) for at in range(len(counts)))
-    said = letters, tuple(map(int, counts.tolist())), tuple(expected.tolist())
+    frequencies = letters, tuple(map(int, counts.tolist())), tuple(expected.tolist())
     variance = np.diag(expected) - chances.T @ chances
     freedom = int(np.linalg.matrix_rank(variance, hermitian=True))
     if not freedom:
-        return KeyPositions(*said, reason=ONE_LETTER)
+        return KeyPositions(*frequencies, reason=ONE_LETTER)
     off = counts - expected
     value = float(off @ np.linalg.pinv(variance, hermitian=True) @ off)
-    return KeyPositions(*said, value, freedom, float(chi2.sf(value, freedom)))
+    return KeyPositions(*frequencies, value, freedom, float(chi2.sf(value, freedom)))
 
 
 def beside(released: ReleasedLabels, facts: QuestionFacts) -> dict[str, Predictions]:
@@ -114,12 +114,12 @@ def beside(released: ReleasedLabels, facts: QuestionFacts) -> dict[str, Predicti
         longest[released.record[shown], facts.letter[shown]] = released.decisions.cues[LONGER][shown]
     rows = np.arange(len(letters.record))
     alone = letters.right.sum(axis=1) == 1
-    said = {
+    predictions = {
         CHANCE: chance,
         ALWAYS_A: (alone & (letters.right[:, 0] == 1)).astype(float),
         LONGEST: (alone & (letters.right[rows, longest[letters.record].argmax(axis=1)] == 1)).astype(float),
     }
-    return {name: _earning(released, letters.record, earned) for name, earned in said.items()}
+    return {name: _earning(released, letters.record, earned) for name, earned in predictions.items()}
 
 
 def _earning(released: ReleasedLabels, record: IntArray, earned: FloatArray) -> Predictions:

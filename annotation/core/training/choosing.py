@@ -44,9 +44,9 @@ class Candidate:
         return sum(self._wrong(index) for index in steps) / len(steps) if steps else 0.0
 
     def _wrong(self, index: int) -> bool:
-        said = Counter(labels[index] for labels in self.judges.values() if index in labels)
-        value, count = max(said.items(), key=lambda one: one[1], default=(0, 0))
-        return count > said[self.key[index]] and value != self.key[index]
+        values = Counter(labels[index] for labels in self.judges.values() if index in labels)
+        value, count = max(values.items(), key=lambda one: one[1], default=(0, 0))
+        return count > values[self.key[index]] and value != self.key[index]
 
     @property
     def contested(self) -> bool:

@@ -36,13 +36,13 @@ def compare(labels: Labels, key: Labels) -> Comparison:
     key."""
     errors = [index for index, value in key.items() if index is not None and value == -1]
     first = min(errors, default=None)
-    said = [index for index, value in labels.items() if index is not None and value == -1]
+    marked = [index for index, value in labels.items() if index is not None and value == -1]
     return Comparison(
         labels=len(key),
         agreed=sum(labels.get(index) == value for index, value in key.items()),
         errors=len(errors),
         found=sum(labels.get(index) == -1 for index in errors),
-        first_error=None if first is None else min(said, default=None) == first,
+        first_error=None if first is None else min(marked, default=None) == first,
     )
 
 

@@ -160,12 +160,12 @@ def _step(number: int, start: int, messages: list[Json], labels: Mapping[int | N
 
 def _metrics(cost: StepCost, prefix: str) -> Json:
     """Tokens and cost by ATIF's names; durations have none there."""
-    said = {
+    metrics = {
         "prompt_tokens": cost.input_tokens,
         "completion_tokens": cost.output_tokens,
         "cost_usd": cost.cost_usd,
     }
-    return {f"{prefix}{name}": value for name, value in said.items() if value is not None}
+    return {f"{prefix}{name}": value for name, value in metrics.items() if value is not None}
 
 
 def _label(label: StepLabel) -> Json:

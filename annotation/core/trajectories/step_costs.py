@@ -62,8 +62,8 @@ def cost_in(usage: Mapping[str, Any], beside: Mapping[str, Any] | None = None) -
 
 def total(costs: Iterable[StepCost | None]) -> StepCost:
     """The sum, of each only what some step says."""
-    said = [astuple(cost) for cost in costs if cost is not None]
-    columns = ([value for value in column if value is not None] for column in zip(*said, strict=True))
+    stated = [astuple(cost) for cost in costs if cost is not None]
+    columns = ([value for value in column if value is not None] for column in zip(*stated, strict=True))
     return StepCost(*(sum(column) if column else None for column in columns))
 
 

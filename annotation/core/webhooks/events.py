@@ -61,7 +61,7 @@ def payload(
     """
     about = KINDS[event]
     page = about.page.format(id=subject.partition(":")[2])
-    said = {
+    event_json = {
         "type": event.value,
         "timestamp": at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
         "data": {
@@ -71,4 +71,4 @@ def payload(
             "link": f"{address.rstrip('/')}/p/{project}/{page}",
         },
     }
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(event_json, ensure_ascii=False, separators=(",", ":")).encode()

@@ -169,11 +169,11 @@ def _run(value: dict[str, Any], problems: RecordProblems) -> Messages:
         return messages
     for step in steps:
         call = as_object(step.get("execution"))
-        said: dict[str, Any] = {"role": "assistant", "content": as_text(step.get("planning"))}
+        message: dict[str, Any] = {"role": "assistant", "content": as_text(step.get("planning"))}
         if isinstance(call.get("name"), str):
             function = {"name": call["name"], "arguments": call.get("args", {})}
-            said["tool_calls"] = [{"type": "function", "function": function}]
-        messages += [said, {"role": "tool", "content": as_text(step.get("observation"))}]
+            message["tool_calls"] = [{"type": "function", "function": function}]
+        messages += [message, {"role": "tool", "content": as_text(step.get("observation"))}]
     return messages
 
 

@@ -30,9 +30,9 @@ _COSTS: Final = (("costDetails", "total"), ("mlflow.llm.cost", "total_cost"))
 
 def span_cost(span: Span) -> StepCost:
     """The cost of a call, by its span; the duration is that of the span."""
-    said: dict[str, Any] = {}
+    usage: dict[str, Any] = {}
     for name, attributes in _NAMES.items():
-        said[name] = next(
+        usage[name] = next(
             (_number(span.attributes[each]) for each in attributes if span.attributes.get(each) is not None),
             None,
         )
@@ -40,16 +40,16 @@ def span_cost(span: Span) -> StepCost:
         held = parse_json(span.attributes.get(key))
         if isinstance(held, Mapping):
             cost = cost_in(held)
-            said["input_tokens"] = _either(said["input_tokens"], cost.input_tokens)
-            said["output_tokens"] = _either(said["output_tokens"], cost.output_tokens)
-            said["cost_usd"] = _either(said["cost_usd"], cost.cost_usd)
+            usage["input_tokens"] = _either(usage["input_tokens"], cost.input_tokens)
+            usage["output_tokens"] = _either(usage["output_tokens"], cost.output_tokens)
+            usage["cost_usd"] = _either(usage["cost_usd"], cost.cost_usd)
     for key, part in _COSTS:
         held = parse_json(span.attributes.get(key))
         if isinstance(held, Mapping):
-            said["cost_usd"] = _either(said["cost_usd"], held.get(part))
+            usage["cost_usd"] = _either(usage["cost_usd"], held.get(part))
     if 0 < span.start <= span.end:
-        said["seconds"] = round((span.end - span.start) / 1e9, 3)
-    return cost_in(said)
+        usage["seconds"] = round((span.end - span.start) / 1e9, 3)
+    return cost_in(usage)
 
 
 def _either(first: Any, other: Any) -> Any:

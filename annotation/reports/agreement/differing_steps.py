@@ -111,13 +111,13 @@ class DifferingSteps:
         trajectories = m.Trajectory.objects.select_related("subset", "task").in_bulk(
             {unit[0][0] for unit in rows}
         )
-        steps, said = self._stored(rows, trajectories)
+        steps, stored = self._stored(rows, trajectories)
         # of each unit its trajectory, and its step unless it is an outcome
         places = [(unit[0][0], None if self.of_outcomes else steps[unit[0][:2]]) for unit in rows]
         texts = _texts({(pk, step.message_index if step else None) for pk, step in places})
 
         def one(step: m.Step | None, trajectory: int, annotator: int, value: int, now: int) -> OneLabel:
-            reason, note = said.get((step.pk if step else trajectory, annotator), ("", ""))
+            reason, note = stored.get((step.pk if step else trajectory, annotator), ("", ""))
             name = self.view.people.get(annotator, "?")
             return OneLabel(name, value - 1, now - 1 if now != value else None, reason, note)
 

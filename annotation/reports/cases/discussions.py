@@ -257,14 +257,14 @@ def mine(user: User) -> QuerySet[Discussion]:
     )
 
 
-def _unread(said: QuerySet[Comment], user: User) -> QuerySet[Comment]:
+def _unread(comments: QuerySet[Comment], user: User) -> QuerySet[Comment]:
     theirs = ThreadRead.objects.filter(
         user=user, discussion=OuterRef("discussion"), last_read__gte=OuterRef("pk")
     )
     read = Q(Exists(theirs.filter(step=OuterRef("step")))) | Q(
         Exists(theirs.filter(step__isnull=True)), step__isnull=True
     )
-    return said.exclude(author=user).exclude(read)
+    return comments.exclude(author=user).exclude(read)
 
 
 def _count(rows: QuerySet[Comment]) -> Coalesce:

@@ -115,8 +115,8 @@ class SideBySideItem:
     @property
     def named(self) -> LabelWithRoot:
         """The root and the reason code on which all agree who say −1 now."""
-        said = [label.says for label in self.labels if label.says.value == -1]
-        roots, codes = {one.root for one in said}, {one.code for one in said if one.code}
+        errors = [label.says for label in self.labels if label.says.value == -1]
+        roots, codes = {one.root for one in errors}, {one.code for one in errors if one.code}
         return LabelWithRoot(
             -1, roots.pop() if len(roots) == 1 else None, codes.pop() if len(codes) == 1 else ""
         )
@@ -155,9 +155,9 @@ class SideBySideItem:
 
 def _roots(item: SideBySideItem) -> list[Step]:
     """The steps at which an error of this one began, as anybody says."""
-    said = [label.says.root for label in item.labels]
+    roots = [label.says.root for label in item.labels]
     decided = item.decision.root if item.decision is not None else None
-    return [root for root in (*said, decided) if root is not None]
+    return [root for root in (*roots, decided) if root is not None]
 
 
 @dataclass(frozen=True, slots=True)

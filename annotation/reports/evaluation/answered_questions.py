@@ -19,8 +19,8 @@ from annotation.core.scoring import MISSING, Predictions, ReleasedLabels
 from annotation.core.scoring.question_figures import (
     NOT_COUNTED,
     VERDICTS,
+    outputs_of,
     question_facts,
-    said_of,
     verdicts_of,
 )
 from annotation.core.scoring.questions.outputs import READINGS
@@ -63,10 +63,10 @@ def answered_questions(
     texts. One query and those of the permission; `row` comes with its release."""
     require(actor, "release.view", row.release)
     whole = released_labels(row.release)
-    (said,) = predictions(whole, [row])
-    verdicts, facts = verdicts_of(whole, said), question_facts(whole)
-    published = said_of(whole, said).column("published") > 0
-    chosen = (verdicts != NOT_COUNTED) & np.isin(whole.subset, whole.subset[said.there])
+    (predicted,) = predictions(whole, [row])
+    verdicts, facts = verdicts_of(whole, predicted), question_facts(whole)
+    published = outputs_of(whole, predicted).column("published") > 0
+    chosen = (verdicts != NOT_COUNTED) & np.isin(whole.subset, whole.subset[predicted.there])
     if verdict:
         chosen &= verdicts == VERDICTS.index(verdict)
     if subset:
@@ -91,7 +91,7 @@ def is_asked(released: ReleasedLabels, ordinal: int) -> bool:
 
 def answer_to(
     released: ReleasedLabels,
-    said: Predictions,
+    predicted: Predictions,
     ordinal: int,
     record: Mapping[str, Any],
     told: Mapping[str, Any],
@@ -99,14 +99,14 @@ def answer_to(
     """The answer of a model to one question that is asked, with its texts; `told`: what is kept of its
     line."""
     part = np.arange(released.n_records) == ordinal
-    one, own = released.only(part), said.only(released, part)
+    one, own = released.only(part), predicted.only(released, part)
     answered = AnsweredQuestion(
         ordinal,
         released.record_id[ordinal],
         question_facts(one).uuid[0],
         released.subsets[released.subset[ordinal]],
         VERDICTS[verdicts_of(one, own)[0]],
-        bool(said_of(one, own).column("published")[0] > 0),
+        bool(outputs_of(one, own).column("published")[0] > 0),
     )
     labels = dict(zip(one.message_index.tolist(), own.steps.tolist(), strict=True))
     return _with_texts(answered, record, told.get("output"), labels)
@@ -121,7 +121,7 @@ def with_texts(
     if not rows:
         return []
     whole = released_labels(row.release)
-    (said,) = predictions(whole, [row])
+    (predicted,) = predictions(whole, [row])
     starts, told = whole.starts(), _told(row, [one.ordinal for one in rows])
     bodies = ReleaseRecord.objects.filter(release=row.release, ordinal__in=told)
     records = {
@@ -131,7 +131,7 @@ def with_texts(
 
     def of(one: AnsweredQuestion) -> AnsweredQuestion:
         here = slice(starts[one.ordinal], starts[one.ordinal + 1])
-        labels = dict(zip(whole.message_index[here].tolist(), said.steps[here].tolist(), strict=True))
+        labels = dict(zip(whole.message_index[here].tolist(), predicted.steps[here].tolist(), strict=True))
         return _with_texts(one, records[one.ordinal], told[one.ordinal].get("output"), labels)
 
     return [of(one) for one in rows]

@@ -84,7 +84,7 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
     release.project.of_kind.require(Feature.STEP_SCORES)
     board = entries(release)
     whole = [model for model in board.models if len(model.covered) == len(board.released.subsets)]
-    all_scores = scores(board.released, [one.said for one in whole])
+    all_scores = scores(board.released, [one.predicted for one in whole])
     relations, figures = [], available(board.released.kind, FIGURES)
     for name in (name for name in BESIDE if name in figures):
         points = [
@@ -95,16 +95,16 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
         r = pearson([point.step_accuracy for point in points], [point.other for point in points])
         relations.append(FigureRelation(name, tuple(points), r))
     blind = board.blind or BlindLabellings.none(board.released)
-    found_plan = plan(board.released, [one.said for one in whole], blind.turns)
+    found_plan = plan(board.released, [one.predicted for one in whole], blind.turns)
     names = () if found_plan is None else tuple(whole[at].name for at in found_plan.models)
-    said = [one.said for one in whole]
+    predicted = [one.predicted for one in whole]
     return Benchmark(
         tuple(relations),
         tuple(composition(board.released)),
         found_plan,
         names,
         tuple(one.name for one in whole),
-        tuple(by_reader(board.released, said, blind.turns, blind.readers)),
+        tuple(by_reader(board.released, predicted, blind.turns, blind.readers)),
         tuple(_shifts(release, board.released, whole)),
         board.released.kind.has(Feature.SEQUENCE),
     )
@@ -113,11 +113,11 @@ def benchmark(*, actor: Actor, release: Release) -> Benchmark:
 def _shifts(release: Release, released: ReleasedLabels, models: list[LeaderboardEntry]) -> Iterator[OwnShift]:
     """The shifts of those of the models whose suggestions annotators had seen."""
     overlaps = seen_records(release, [one.row for one in models if one.row is not None])
-    said = [one.said for one in models]
+    predicted = [one.predicted for one in models]
     for place, one in enumerate(models):
         if one.row is not None and one.row.pk in overlaps:
             seen = np.isin(np.arange(released.n_records), list(overlaps[one.row.pk]))
-            yield OwnShift(one.name, int(seen.sum()), own_suggestions_shift(released, said, place, seen))
+            yield OwnShift(one.name, int(seen.sum()), own_suggestions_shift(released, predicted, place, seen))
 
 
 def as_json(report: Benchmark) -> dict[str, Any]:

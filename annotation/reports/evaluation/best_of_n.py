@@ -34,24 +34,24 @@ def selections(*, actor: Actor, release: Release) -> list[Selections]:
     Raises Conflict where the project has none."""
     require(actor, "release.view", release)
     release.project.of_kind.require(Feature.RUNS)
-    known, said = entries(release), np.array(answers(release), dtype=object)
+    known, answers_given = entries(release), np.array(answers(release), dtype=object)
     released = known.released
     chosen = []
     for one in known.models:
         by_subset = {
-            released.subsets[place]: _selected(released, one.said, said, [place])
+            released.subsets[place]: _selected(released, one.predicted, answers_given, [place])
             for place in sorted(one.covered)
         }
-        overall = _selected(released, one.said, said, one.covered)
+        overall = _selected(released, one.predicted, answers_given, one.covered)
         chosen.append(Selections(one.name, overall, by_subset, len(one.covered) == len(released.subsets)))
     return chosen
 
 
 def _selected(
-    released: ReleasedLabels, predicted: Predictions, said: np.ndarray, places: Iterable[int]
+    released: ReleasedLabels, predicted: Predictions, answers: np.ndarray, places: Iterable[int]
 ) -> BestOfN:
     records = np.isin(released.subset, list(places))
-    return best_of_n(released.only(records), predicted.only(released, records), said[records].tolist())
+    return best_of_n(released.only(records), predicted.only(released, records), answers[records].tolist())
 
 
 def as_json(release: Release, chosen: Iterable[Selections]) -> dict[str, Any]:

@@ -243,7 +243,7 @@ def leaderboard(*, actor: Actor, release: Release, by_pairs: bool = False) -> Le
     released, everybody = listed.released, [*listed.models, *listed.others]
     counted = _Counted(
         everybody,
-        _stacked(released, [one.said for one in everybody]),
+        _stacked(released, [one.predicted for one in everybody]),
         {
             at: sums_of(released, one.recalibrated)
             for at, one in enumerate(everybody)
@@ -259,7 +259,7 @@ def leaderboard(*, actor: Actor, release: Release, by_pairs: bool = False) -> Le
     models = sorted(
         (row for row in rows if row.row is not None), key=lambda row: _best_first(row, scheme.main)
     )
-    said = {one.name: one.said for one in listed.models}
+    predicted = {one.name: one.predicted for one in listed.models}
     return Leaderboard(
         release,
         released.subsets,
@@ -277,7 +277,7 @@ def leaderboard(*, actor: Actor, release: Release, by_pairs: bool = False) -> Le
             release,
             released,
             listed.unlabelled,
-            [(row.row, said[row.name]) for row in models if row.row is not None],
+            [(row.row, predicted[row.name]) for row in models if row.row is not None],
         ),
         scheme,
         {cut: tuple(named) for cut, named in cuts.items()},
@@ -286,12 +286,12 @@ def leaderboard(*, actor: Actor, release: Release, by_pairs: bool = False) -> Le
     )
 
 
-def _stacked(released: ReleasedLabels, said: Sequence[Predictions]) -> FloatArray:
+def _stacked(released: ReleasedLabels, predicted: Sequence[Predictions]) -> FloatArray:
     """The counts of each by task, (E, T, columns). Questions that ask for a text have no baseline, so that
     there may be nobody."""
-    if not said:
+    if not predicted:
         return np.zeros((0, *sums_of(released, Predictions.none(released)).shape))
-    return np.stack([sums_of(released, one) for one in said])
+    return np.stack([sums_of(released, one) for one in predicted])
 
 
 def _row(
@@ -407,7 +407,11 @@ def _pairs(
         value, half = float(compared.value[i, j]), float(compared.half[i, j])
         if value > 0 or (value == 0 and i < j):
             one, other = models[whole[i]], models[whole[j]]
-            limit = tolerated(value, half, movable(released, one.said, other.said)) if by_steps else None
+            limit = (
+                tolerated(value, half, movable(released, one.predicted, other.predicted))
+                if by_steps
+                else None
+            )
             pairs.append(ModelPair(one.name, other.name, value, half, float(compared.p[i, j]), limit))
     return tuple(sorted(pairs, key=lambda pair: (-pair.difference, pair.better, pair.worse)))
 
@@ -438,11 +442,11 @@ def _on(
     part = released.only(records)
     tasks = np.unique(released.task[records])
     chosen = [counted.entries[at] for at in there]
-    said = [one.said.only(released, records) for one in chosen]
+    predicted = [one.predicted.only(released, records) for one in chosen]
     sums = counted.sums[there][:, tasks]
     if (~records & np.isin(released.task, tasks)).any():
         # a part that has not all of its tasks is counted by itself
-        sums = _stacked(part, said)
+        sums = _stacked(part, predicted)
     every = estimated(part, sums)
     ranked = _ranked(chosen, every, scheme_of(released).ranked)
     again = [at for at, one in enumerate(chosen) if one.recalibrated is not None]
@@ -456,7 +460,7 @@ def _on(
         there[at]: _Scored(
             LeaderboardCell(scores, {name: places.get(at) for name, places in ranked.items()}), after.get(at)
         )
-        for at, scores in enumerate(of_sums(part, said, sums, every))
+        for at, scores in enumerate(of_sums(part, predicted, sums, every))
     }
 
 

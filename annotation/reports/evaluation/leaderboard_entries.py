@@ -54,7 +54,7 @@ class LeaderboardEntry:
 
     name: str
     row: PredictionSet | None
-    said: Predictions
+    predicted: Predictions
     covered: frozenset[int]
     recalibrated: Predictions | None = None
 
@@ -125,5 +125,5 @@ def _no_models(index: ReleaseIndex) -> Mapping[str, Predictions | None]:
     }
 
 
-def _covered(released: ReleasedLabels, said: Predictions) -> frozenset[int]:
-    return frozenset(released.subset[said.there].tolist())
+def _covered(released: ReleasedLabels, predicted: Predictions) -> frozenset[int]:
+    return frozenset(released.subset[predicted.there].tolist())

@@ -86,28 +86,28 @@ def model_scores(*, actor: Actor, row: PredictionSet, by_pairs: bool = False) ->
     whole = as_pairs(known.released) if by_pairs and switches else known.released
     (everything,) = predictions(whole, [row])
     covered = np.isin(whole.subset, whole.subset[everything.there])
-    released, said = whole.only(covered), everything.only(whole, covered)
+    released, predicted = whole.only(covered), everything.only(whole, covered)
     ordinals = np.flatnonzero(covered)
     in_order, by_steps = (released.kind.has(one) for one in (Feature.SEQUENCE, Feature.STEP_SCORES))
     scheme = scheme_of(released)
     of_questions = scheme is BY_QUESTIONS
-    subsets, cuts = ({}, {}) if by_steps else _parts(released, said)
+    subsets, cuts = ({}, {}) if by_steps else _parts(released, predicted)
     made = read(row.recalibrated if known.fitted else None, whole)
-    sums = sums_of(released, said)[None]
+    sums = sums_of(released, predicted)[None]
     every = estimated(released, sums)
     recalibrated = None
     if made is not None:
         after = made.only(whole, covered)
         (recalibrated,) = recalibrated_cells(released, [after], sums_of(released, after)[None], every)
     return ModelScores(
-        scores=of_sums(released, [said], sums, every)[0],
+        scores=of_sums(released, [predicted], sums, every)[0],
         recalibrated=recalibrated,
         confusion=None
-        if of_questions or not (by_steps or (said.steps != MISSING).any())
-        else confusion(released, said),
-        offsets=offsets(released, said) if in_order else None,
-        lengths=by_length(released, said) if by_steps else [],
-        places=by_position(released, said) if in_order else [],
+        if of_questions or not (by_steps or (predicted.steps != MISSING).any())
+        else confusion(released, predicted),
+        offsets=offsets(released, predicted) if in_order else None,
+        lengths=by_length(released, predicted) if by_steps else [],
+        places=by_position(released, predicted) if in_order else [],
         worst=[
             ErringTrajectory(
                 int(ordinals[one.record]),
@@ -115,14 +115,14 @@ def model_scores(*, actor: Actor, row: PredictionSet, by_pairs: bool = False) ->
                 released.subsets[released.subset[one.record]],
                 one,
             )
-            for one in ([] if of_questions else worst(released, said, WORST))
+            for one in ([] if of_questions else worst(released, predicted, WORST))
         ],
-        costs=costs(released, said, None if row.cost is None else float(row.cost)),
+        costs=costs(released, predicted, None if row.cost is None else float(row.cost)),
         subsets=subsets,
         cuts=cuts,
         cues={} if by_steps else _scored(released, _cues(released)),
         scheme=scheme,
-        verdicts=_verdicts(released, said) if of_questions else {},
+        verdicts=_verdicts(released, predicted) if of_questions else {},
         switches=switches,
     )
 
@@ -132,25 +132,25 @@ def _cues(released: ReleasedLabels) -> dict[str, Predictions]:
     return beside(released, question_facts(released)) if by_questions else shallow(released)
 
 
-def _verdicts(released: ReleasedLabels, said: Predictions) -> dict[str, int]:
+def _verdicts(released: ReleasedLabels, predicted: Predictions) -> dict[str, int]:
     """The number of questions of each verdict."""
-    verdicts = verdicts_of(released, said)
+    verdicts = verdicts_of(released, predicted)
     return {name: int((verdicts == place).sum()) for place, name in enumerate(VERDICTS)}
 
 
-def _scored(released: ReleasedLabels, said: Mapping[str, Predictions]) -> dict[str, Scores]:
-    return dict(zip(said, scores(released, list(said.values())), strict=True))
+def _scored(released: ReleasedLabels, predicted: Mapping[str, Predictions]) -> dict[str, Scores]:
+    return dict(zip(predicted, scores(released, list(predicted.values())), strict=True))
 
 
 def _parts(
-    released: ReleasedLabels, said: Predictions
+    released: ReleasedLabels, predicted: Predictions
 ) -> tuple[dict[str, Scores], dict[str, dict[str, Scores]]]:
     """The scores on the decisions of each subset, as far as there are several, and on those of each part by
     CUTS."""
 
     def scored(parts: Mapping[str, BoolArray]) -> dict[str, Scores]:
         return {
-            name: scores(released.only(rows), [said.only(released, rows)])[0]
+            name: scores(released.only(rows), [predicted.only(released, rows)])[0]
             for name, rows in parts.items()
             if rows.any()
         }

@@ -92,9 +92,9 @@ def soft_sums(release: Release, parts: BothParts, rows: list[PredictionSet]) -> 
     labelled = np.arange(both.n_records) < parts.released.n_records
     made: dict[frozenset[int], Stack | None] = {}
     for row in rows:
-        said = predictions_of_both(parts.released, parts.unlabelled, row)
+        predicted = predictions_of_both(parts.released, parts.unlabelled, row)
         others = frozenset(judge.pk for judge in judges if not _is_of(row, judge))
-        if not said.there.all() or not parts.unlabelled.n_records:
+        if not predicted.there.all() or not parts.unlabelled.n_records:
             yield None
             continue
         if others not in made:
@@ -102,7 +102,9 @@ def soft_sums(release: Release, parts: BothParts, rows: list[PredictionSet]) -> 
             made[others] = stack(both, voices, labelled)
         together = made[others]
         heard = together is not None and together.tells
-        yield SoftSums.of(parts.released, parts.unlabelled, said, together) if heard and together else None
+        yield (
+            SoftSums.of(parts.released, parts.unlabelled, predicted, together) if heard and together else None
+        )
 
 
 def _is_of(row: PredictionSet, judge: Judge) -> bool:

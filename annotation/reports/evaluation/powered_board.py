@@ -90,7 +90,7 @@ def powered_board(
     if more is None or not more.n_records:
         stated = (release.parsed_manifest().get("unlabelled") or {}).get("reason")
         return PoweredBoard(0, NOT_READ if more is None else stated or NO_PART, (), ())
-    by_model = {row.model: _components(released, more, row, said) for row, said in models}
+    by_model = {row.model: _components(released, more, row, predicted) for row, predicted in models}
     rows = [
         PoweredRow(
             row.model,
@@ -121,12 +121,12 @@ def powered_board(
 
 
 def _components(
-    released: ReleasedLabels, more: ReleasedLabels, row: PredictionSet, said: Predictions
+    released: ReleasedLabels, more: ReleasedLabels, row: PredictionSet, predicted: Predictions
 ) -> dict[str, Components]:
     if not row.powered:
         return {}
     both, figures = released.joined(more), available(released.kind, FIGURES)
     soft = SoftSums.unpacked(bytes(row.powered), released, more)
-    true = true_sums(released, said, both.n_tasks)
+    true = true_sums(released, predicted, both.n_tasks)
     made = {name: components(name, true, soft, both.subset_of_task()) for name in COLUMNS if name in figures}
     return {name: one for name, one in made.items() if one is not None}

@@ -178,26 +178,26 @@ def _step(
 def add_predictions(shown: FrozenRecord, row: PredictionSet) -> None:
     """Say beside each step what a model predicts of it, with its reasons. Two queries."""
     released = released_labels(row.release)
-    (said,) = predictions(released, [row])
+    (predicted,) = predictions(released, [row])
     starts = released.starts()
-    values = said.steps[starts[shown.ordinal] : starts[shown.ordinal + 1]].tolist()
+    values = predicted.steps[starts[shown.ordinal] : starts[shown.ordinal + 1]].tolist()
     told = _reasons(row, shown.ordinal)
     reasons = told.get("steps", {})
     for one, value in zip(shown.steps, values, strict=True):
         one.predicted = None if value == MISSING else value
         one.reason = reasons.get(str(one.step.message_index) if one.step else "", "")
-    outcome = int(said.outcome[shown.ordinal])
+    outcome = int(predicted.outcome[shown.ordinal])
     shown.outcome.predicted = None if outcome == MISSING else outcome
     shown.outcome.reason = told.get("final", "")
     if released.kind.has(Feature.PAIRS):
         if is_asked(released, shown.ordinal):
-            shown.answered = answer_to(released, said, shown.ordinal, shown.record, told)
+            shown.answered = answer_to(released, predicted, shown.ordinal, shown.record, told)
         else:
-            every, wrong = (int(one[shown.ordinal]) for one in wrong_pairs(released, said))
+            every, wrong = (int(one[shown.ordinal]) for one in wrong_pairs(released, predicted))
             shown.pairs = (every - wrong, every) if every else None
         _add_answer(shown, told)
     shown.comment = told.get("comment", "")
-    shown.asked, shown.failed = bool(said.there[shown.ordinal]), bool(said.failed[shown.ordinal])
+    shown.asked, shown.failed = bool(predicted.there[shown.ordinal]), bool(predicted.failed[shown.ordinal])
 
 
 def _add_answer(shown: FrozenRecord, told: Mapping[str, Any]) -> None:
@@ -229,24 +229,24 @@ def model_records(*, actor: Actor, row: PredictionSet, asked: PredictedRecordFil
     query and those of the permission; `row` comes with its release."""
     require(actor, "release.view", row.release)
     whole = released_labels(row.release)
-    (said,) = predictions(whole, [row])
+    (predicted,) = predictions(whole, [row])
     # a model is scored on the subsets of which it predicts anything
-    covered = np.isin(whole.subset, whole.subset[said.there])
+    covered = np.isin(whole.subset, whole.subset[predicted.there])
     if asked.subset:
         names = [at for at, name in enumerate(whole.subsets) if name == asked.subset]
         covered &= np.isin(whole.subset, names)
     counts: IntArray | None = None
     steps: IntArray = np.zeros(0, dtype=np.int64)
     if asked.cell is not None:
-        steps = np.flatnonzero(in_cell(whole, said, *asked.cell) & covered[whole.record])
+        steps = np.flatnonzero(in_cell(whole, predicted, *asked.cell) & covered[whole.record])
         counts = np.bincount(whole.record[steps], minlength=whole.n_records)
         chosen = counts > 0
     elif asked.first:
-        chosen = covered & in_class(whole, said, CLASSES.index(asked.first))
+        chosen = covered & in_class(whole, predicted, CLASSES.index(asked.first))
     else:
         chosen = covered
     only_wrong = asked.cell is None and not asked.first
-    errors = erring(whole, said, chosen, only_wrong=only_wrong, first=counts)
+    errors = erring(whole, predicted, chosen, only_wrong=only_wrong, first=counts)
     of_record: dict[int, list[int]] = {}
     for at in steps.tolist():
         of_record.setdefault(int(whole.record[at]), []).append(int(whole.message_index[at]))

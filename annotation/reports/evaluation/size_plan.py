@@ -87,8 +87,8 @@ def _so_far(project: m.Project) -> StepAccuracyVariance | None:
     data = material(project)
     if len(data.judges) < FEWEST_JUDGES:
         return None
-    said = [judge.said.only(data.known, data.labelled) for judge in data.judges.values()]
-    return variance_so_far(data.known.only(data.labelled), said)
+    predicted = [judge.predicted.only(data.known, data.labelled) for judge in data.judges.values()]
+    return variance_so_far(data.known.only(data.labelled), predicted)
 
 
 def as_json(plan: SizePlan) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def trial(
     labels: CountedLabels,
     arm: Integers,
     judges: Sequence[str],
-    said: Integers,
+    suggested: Integers,
     became: Sequence[ArmFate],
     rng: np.random.Generator,
 ) -> ExperimentReport:
@@ -138,8 +138,8 @@ def trial(
         annotator=labels.annotator,
         arm=arm,
         value=labels.final,
-        said=said,
-        most=most_of(said),
+        said=suggested,
+        most=most_of(suggested),
     )
     effects = core.effects_of(rows, arms)
     look = _look(project)
@@ -161,9 +161,9 @@ def trial(
     )
 
 
-def most_of(said: Integers) -> Integers:
+def most_of(suggested: Integers) -> Integers:
     """The majority of judges on each label's step (n,): MISSING where no value has more than any other."""
-    votes = np.stack([(said == value).sum(axis=0) for value in VALUES])
+    votes = np.stack([(suggested == value).sum(axis=0) for value in VALUES])
     first = votes.argmax(axis=0)
     tied = (votes == votes.max(axis=0)).sum(axis=0) > 1
     most: Integers = np.where(tied, MISSING, first - 1).astype(np.int64)

@@ -222,12 +222,12 @@ def _arm_figures(
     # blind values differ from final ones only where something is shown after labelling
     bases = ("final", "blind") if arm in ("", Arm.AFTER_LABEL) else ("final",)
     pairs = _people(labels, "final")
-    said = rows_of.said_of_labels(labels, judges, suggested)
+    by_judges = rows_of.said_of_labels(labels, judges, suggested)
     lines = []
     for basis in bases:
         tables = pairs if basis == "final" else _people(labels, basis)
         lines.append(ComparisonLine("people", "", basis, *estimates(tables)))
-        beside = [_beside_judge(labels, basis, pk, its) for pk, its in zip(judges, said, strict=True)]
+        beside = [_beside_judge(labels, basis, pk, its) for pk, its in zip(judges, by_judges, strict=True)]
         pooled = np.concatenate([np.zeros((0, 5), dtype=np.int64), *beside])
         lines.append(ComparisonLine("judges", "", basis, *estimates(LabelPairTables.of(pooled))))
         lines += [
@@ -258,11 +258,11 @@ def _people(labels: CountedLabels, basis: str) -> LabelPairTables:
     )
 
 
-def _beside_judge(labels: CountedLabels, basis: str, judge: int, said: Integers) -> Integers:
+def _beside_judge(labels: CountedLabels, basis: str, judge: int, suggested: Integers) -> Integers:
     """People's labels beside a judge's: subset, task, judge, the person's value, the judge's."""
     values = labels.values(basis)
-    columns = [labels.subset, labels.task, np.full(len(labels), judge), values, said]
-    return np.column_stack(columns)[(values != MISSING) & (said != MISSING)]
+    columns = [labels.subset, labels.task, np.full(len(labels), judge), values, suggested]
+    return np.column_stack(columns)[(values != MISSING) & (suggested != MISSING)]
 
 
 def _contrasts(arms: tuple[ArmFigures, ...]) -> Iterator[Contrast]:

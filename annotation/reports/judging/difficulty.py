@@ -25,6 +25,6 @@ def difficulties(project: Project) -> Difficulties:
     """Of the decisions of a project, by the judges that no label of people has trained. Five queries, and two
     for each judge."""
     data = material(project, judges=[judge.pk for judge in stacked_judges(project.pk)])
-    shares = pairs.difficulty(data.known, [judge.said for judge in data.judges.values()])
+    shares = pairs.difficulty(data.known, [judge.predicted for judge in data.judges.values()])
     known = zip(data.trajectory.tolist(), shares.tolist(), strict=True)
     return Difficulties({pk: share for pk, share in known if share == share}, len(data.judges))

@@ -120,9 +120,9 @@ def _parts(
 
 
 def _columns(
-    judge: m.Judge, run: int | None, labels: _Labels, rows: QuerySet[Any, Any], *said: str
+    judge: m.Judge, run: int | None, labels: _Labels, rows: QuerySet[Any, Any], *columns: str
 ) -> list[Integers]:
-    """Subset, task, unit, label and what the judge has `said`, of trajectories that it has suggestions for
+    """Subset, task, unit, label and what the judge has `columns`, of trajectories that it has suggestions for
     (of one `run`, if that is given)."""
     path = labels.trajectory
     its = {
@@ -131,7 +131,7 @@ def _columns(
         f"{path}__live": True,
         **({} if run is None else {f"{path}__suggestions__run": run}),
     }
-    names = (f"{path}__subset", f"{path}__task", labels.unit, labels.value, *said)
+    names = (f"{path}__subset", f"{path}__task", labels.unit, labels.value, *columns)
     return list(integer_rows(rows.filter(**its).values_list(*names), len(names)).T)
 
 

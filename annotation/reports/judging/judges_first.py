@@ -148,16 +148,16 @@ def _consider(asked: Sequence[m.Judge], pks: Sequence[int]) -> list[Considered]:
     sources = {row.trajectory_id: row.labels_of_source() for row in contents}
     keys = {pk: key_of(steps[pk], labels) for pk, labels in sources.items()}
     of_judges = {"trajectory__in": pks, "judge__in": judges}
-    said: dict[int, dict[int, dict[int, int | None]]] = {pk: {} for pk in pks}
+    answers: dict[int, dict[int, dict[int, int | None]]] = {pk: {} for pk in pks}
     for pk, judge in (
         m.Suggestion.objects.filter(**of_judges).order_by().values_list("trajectory_id", "judge_id")
     ):
-        said[pk][judge] = {}
+        answers[pk][judge] = {}
     labels = m.SuggestedLabel.objects.filter(suggestion__trajectory__in=pks, suggestion__judge__in=judges)
     for pk, judge, index, value in labels.order_by().values_list(
         "suggestion__trajectory_id", "suggestion__judge_id", "step__message_index", "value"
     ):
-        said[pk][judge][index] = value
+        answers[pk][judge][index] = value
     failures = m.SuggestionItem.objects.filter(
         trajectory__in=pks, run__judge__in=judges, run__options=None, state=SuggestionItemState.FAILED
     )
@@ -171,12 +171,12 @@ def _consider(asked: Sequence[m.Judge], pks: Sequence[int]) -> list[Considered]:
         # who wrote a wrong option knows that it is one: that would confirm nothing
         if None in keys[pk].values() or not models.isdisjoint(writers_of(sources[pk])):
             return Considered(pk, JudgesFirst.PEOPLE, keys[pk])
-        missing = set(judges) - said[pk].keys()
+        missing = set(judges) - answers[pk].keys()
         if missing - failed[pk]:
             return Considered(pk, None, keys[pk])
         if missing:
             return Considered(pk, JudgesFirst.PEOPLE, keys[pk], lacking=True)
-        return Considered(pk, settle(keys[pk], list(said[pk].values())), keys[pk])
+        return Considered(pk, settle(keys[pk], list(answers[pk].values())), keys[pk])
 
     return [one(pk) for pk in pks]
 

@@ -53,10 +53,10 @@ class Recalibration:
 @dataclass(frozen=True, slots=True)
 class RecalibrationMaterial:
     """All steps (S,) of the trajectories that a judge has suggestions for: `known` with the resolved labels,
-    of which only those where `resolved` (S,) count, `said` by the judge, and `step`, the steps' pks."""
+    of which only those where `resolved` (S,) count, `predicted` by the judge, and `step`, the steps' pks."""
 
     known: ReleasedLabels
-    said: Predictions
+    predicted: Predictions
     resolved: npt.NDArray[np.bool_]
     step: Integers
 
@@ -97,8 +97,8 @@ def material(judge: m.Judge) -> RecalibrationMaterial:
     known = ReleasedLabels.of_steps(
         subset, question_numbers(judge.project_id, task), trajectory, consensus, step
     )
-    said = Predictions.constant(suggested, known.outcome)
-    return RecalibrationMaterial(known, said, consensus != MISSING, step)
+    predicted = Predictions.constant(suggested, known.outcome)
+    return RecalibrationMaterial(known, predicted, consensus != MISSING, step)
 
 
 def question_numbers(project: int, task: Integers) -> Integers:

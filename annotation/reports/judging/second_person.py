@@ -203,22 +203,22 @@ def labels_of_people(data: StackMaterial, slot: int | None = None) -> Prediction
     if slot is not None:
         where["assignment__slot"] = slot
     place = {pk: at for at, pk in enumerate(data.trajectory.tolist())}
-    said = Predictions.none(known)
+    predicted = Predictions.none(known)
     steps = m.Step.objects.filter(trajectory__in=place).order_by("trajectory", "ordinal")
     place_of_step = {pk: at for at, pk in enumerate(steps.values_list("pk", flat=True))}
     labels = with_blind_values(m.Label.objects.filter(**where)).order_by()
     for step, value in labels.values_list("step", "blind"):
-        said.steps[place_of_step[step]] = value
+        predicted.steps[place_of_step[step]] = value
     outcomes = with_blind_values(m.OutcomeLabel.objects.filter(**where)).order_by()
     for trajectory, value in outcomes.values_list("assignment__trajectory", "blind"):
-        said.outcome[place[trajectory]] = value
-    return replace(said, there=whole(data, said))
+        predicted.outcome[place[trajectory]] = value
+    return replace(predicted, there=whole(data, predicted))
 
 
-def whole(data: StackMaterial, said: Predictions) -> BoolArray:
+def whole(data: StackMaterial, predicted: Predictions) -> BoolArray:
     """The records (R,) of which every step and the outcome have a label."""
-    lacking = said.outcome == MISSING
-    lacking[data.known.record[said.steps == MISSING]] = True
+    lacking = predicted.outcome == MISSING
+    lacking[data.known.record[predicted.steps == MISSING]] = True
     mask: BoolArray = ~lacking
     return mask
 

@@ -97,7 +97,7 @@ def labels_of(
 ) -> JudgeLabels:
     """The labels of a judge, of some trajectories or up to a moment, for records whose trajectories and steps
     (pks) have these places. Two queries."""
-    said, probability = Predictions.none(known), np.full(known.n_steps, np.nan)
+    predicted, probability = Predictions.none(known), np.full(known.n_steps, np.nan)
     suggestions = m.Suggestion.objects.filter(judge=judge).order_by("pk")
     labels = m.SuggestedLabel.objects.filter(suggestion__judge=judge, value__isnull=False).order_by("pk")
     if only is not None:
@@ -109,9 +109,9 @@ def labels_of(
     for trajectory, outcome in suggestions.values_list("trajectory", "outcome").iterator():
         if trajectory in place:
             at = place[trajectory]
-            said.there[at], said.outcome[at] = True, MISSING if outcome is None else outcome
+            predicted.there[at], predicted.outcome[at] = True, MISSING if outcome is None else outcome
     for step, value, sure in labels.values_list("step", "value", "probability").iterator():
         if step in place_of_step and value is not None:
             at = place_of_step[step]
-            said.steps[at], probability[at] = value, np.nan if sure is None else sure
-    return JudgeLabels(said, None if np.isnan(probability).all() else probability)
+            predicted.steps[at], probability[at] = value, np.nan if sure is None else sure
+    return JudgeLabels(predicted, None if np.isnan(probability).all() else probability)

@@ -197,13 +197,13 @@ def _people(labels: list[tuple[int, int, int]], names: dict[int, str]) -> Iterab
         counts[steps[step], people[person], VALUES.index(value)] += 1
     confusions = rater_confusion(counts)
     for pk in sorted(people, key=lambda pk: names[pk].casefold()):
-        said = int(counts[:, people[pk]].sum())
-        if confusions is None or said < FEWEST:
-            yield PersonsConfusion(names[pk], said, (), TOO_FEW)
+        named = int(counts[:, people[pk]].sum())
+        if confusions is None or named < FEWEST:
+            yield PersonsConfusion(names[pk], named, (), TOO_FEW)
             continue
         rates = confusions.rates[people[pk]].tolist()
         rows = tuple(tuple(None if np.isnan(rate) else rate for rate in row) for row in rates)
-        yield PersonsConfusion(names[pk], said, rows, "")
+        yield PersonsConfusion(names[pk], named, rows, "")
 
 
 def as_json(quality: LabelQuality) -> dict[str, Any]:

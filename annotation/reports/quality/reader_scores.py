@@ -45,9 +45,9 @@ def reader_scores(audit: m.LabelAudit) -> dict[str, Measure]:
     if len(rows) < FEWEST:
         return dict.fromkeys(figures, Measure(None, len(rows), TOO_FEW))
     known, steps = _consensus(audit, rows)
-    said = _readings(audit, known, steps, [row[0] for row in rows])
+    readings = _readings(audit, known, steps, [row[0] for row in rows])
     alone = replace(known, task=np.arange(known.n_records))
-    counted = np.sum([task_sums(alone, one) * one.there[:, None] for one in said], axis=0)
+    counted = np.sum([task_sums(alone, one) * one.there[:, None] for one in readings], axis=0)
     weights = np.array([times / chance for *_row, chance, times in rows])
     sums = np.zeros((1, known.n_tasks, counted.shape[1]))
     np.add.at(sums[0], known.task, counted * weights[:, None] / weights.mean())

@@ -67,7 +67,7 @@ def turns(trajectories: Sequence[int], names: Mapping[int, str]) -> dict[int, li
     number = {pk: at for at, pk in enumerate(names)}
     by_trajectory: dict[int, list[AnnotatorTurn]] = {pk: [] for pk in trajectories}
     for pk, trajectory, annotator, version, exposed in sorted(rows, key=lambda row: number[row[2]]):
-        blind = {index: said[1] for index, said in sorted(steps[pk].items())}
+        blind = {index: label[1] for index, label in sorted(steps[pk].items())}
         in_sight = sum(value is None for value in blind.values())
         told = None
         if not exposed and not in_sight:

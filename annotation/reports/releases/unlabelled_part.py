@@ -97,11 +97,11 @@ def askings(project: Project) -> Iterator[set[int]]:
 def asked_about(judge: Judge, until: datetime | None = None) -> set[int]:
     """The trajectories that a judge was asked about, up to a moment."""
     before = Q() if until is None else Q(created_at__lt=until)
-    said = Suggestion.objects.filter(before, judge=judge).order_by()
+    suggestions = Suggestion.objects.filter(before, judge=judge).order_by()
     failed = SuggestionItem.objects.filter(
         run__judge=judge, run__options=None, state=SuggestionItemState.FAILED
     ).order_by()
-    return {*said.values_list("trajectory", flat=True), *failed.values_list("trajectory", flat=True)}
+    return {*suggestions.values_list("trajectory", flat=True), *failed.values_list("trajectory", flat=True)}
 
 
 def _common(asked: list[set[int]]) -> tuple[set[int], int]:

@@ -62,9 +62,9 @@ def candidates(trajectories: Collection[Trajectory]) -> list[Candidate]:
     """Keyed trajectories with their keys, and with what judges say of them or of what they are copies of, by
     the judges' names. Three queries."""
     keys = key_values(trajectories)
-    said = _suggested({pk for row in trajectories for pk in (row.pk, row.copy_of_id) if pk is not None})
+    suggested = _suggested({pk for row in trajectories for pk in (row.pk, row.copy_of_id) if pk is not None})
     return [
-        Candidate(row.pk, keys[row.pk], {**said.get(row.keyed_by, {}), **said.get(row.pk, {})})
+        Candidate(row.pk, keys[row.pk], {**suggested.get(row.keyed_by, {}), **suggested.get(row.pk, {})})
         for row in trajectories
     ]
 

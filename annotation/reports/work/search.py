@@ -220,14 +220,14 @@ def _said(
 ) -> Iterator[Found]:
     """The finds in what people said, as far as the person may read it."""
     if kind == "comment":
-        said = _comments(reader)
+        texts = _comments(reader)
     elif kind == "decision":
-        said = _decisions(reader)
+        texts = _decisions(reader)
     elif kind == "remark":
-        said = _remarks(reader)
+        texts = _remarks(reader)
     else:
-        said = _labels(reader, None if kind == "note" else reasons)
-    for pk, index, own, talk, text in said:
+        texts = _labels(reader, None if kind == "note" else reasons)
+    for pk, index, own, talk, text in texts:
         page = pages.get(pk) if talk is None else Page("discussion", talk)
         if page is not None and (own or pk not in reader.hidden) and (hit := pattern.search(text)):
             yield _found(kind, pk, index, page, text, hit, judged=not own)

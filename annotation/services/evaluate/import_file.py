@@ -214,25 +214,25 @@ def _read(target: _Target, source: PredictionSource, name: str) -> _Waiting:
         if before is None and not fresh:
             raise Invalid(NOTHING_OF_RELEASE, code="unlabelled_part_alone")
         chunks = list(_chunks(file, fresh))
-    said = file.predictions()
+    predictions = file.predictions()
     anew = np.isin(np.arange(target.both.n_records), new)
-    whole = earlier.merged(said, anew, target.both.record).only(target.both, ~own)
+    whole = earlier.merged(predictions, anew, target.both.record).only(target.both, ~own)
     return _Waiting(
         name=name,
         before=before,
-        predictions=said.only(target.both, own),
+        predictions=predictions.only(target.both, own),
         unlabelled=whole if whole.there.any() else None,
         fresh=fresh,
         reasons=chunks,
         counts={
             "created": len(fresh),
-            "unchanged": int(said.there[own].sum()) - len(fresh),
-            "missing": said.missing(target.both),
+            "unchanged": int(predictions.there[own].sum()) - len(fresh),
+            "missing": predictions.missing(target.both),
             "invalid": sum(record.invalid for record in file.records.values()),
-            "failed": int(said.failed.sum()),
+            "failed": int(predictions.failed.sum()),
             "superseded": file.superseded,
             "elsewhere": file.elsewhere.count,
-            "unlabelled": int(said.there[~own].sum()),
+            "unlabelled": int(predictions.there[~own].sum()),
         },
     )
 

@@ -73,13 +73,13 @@ def drop_unfit(run: SuggestionRun, items: Sequence[SuggestionItem]) -> set[int]:
 
 
 def _options_of(decision: Decision) -> Options:
-    said = [message_text(message) for message in decision.history if message.get("role") == "user"]
+    spoken = [message_text(message) for message in decision.history if message.get("role") == "user"]
     labelled = decision.about.get(NOT_WRONG, ())
     return Options(
         right=[option.message for option in decision.options if option.key in (0, 1)],
         wrong=[option.message for option in decision.options if option.key not in (0, 1)],
         labelled=[digest for digest in labelled if isinstance(digest, str)] if labelled else (),
-        asked="\n".join([decision.question, *said]),
+        asked="\n".join([decision.question, *spoken]),
     )
 
 

@@ -63,8 +63,8 @@ def fit_recalibration(*, judge_id: int) -> None:
     now = timezone.now()
     state = recalibration(viewer=OPERATOR, judge=judge)
     data = material(judge)
-    made = None if state.lacking else of_project(data.known, data.said, data.resolved)
-    taught = data.resolved & (data.said.steps != MISSING)
+    made = None if state.lacking else of_project(data.known, data.predicted, data.resolved)
+    taught = data.resolved & (data.predicted.steps != MISSING)
     about = {
         "steps": int(taught.sum()),
         "tasks": len(np.unique(data.known.task[data.known.record[taught]])),

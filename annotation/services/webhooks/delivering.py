@@ -109,8 +109,8 @@ def _next(held: QuerySet[Webhook], rng: random.Random) -> bool:
         at=delivery.created_at,
         address=settings.PUBLIC_ADDRESS,
     )
-    said = headers(f"msg_{delivery.message.hex}", body, valid_secrets(webhook, now), now)
-    return _note_answer(held, delivery, send(webhook.url, body, said), rng)
+    head = headers(f"msg_{delivery.message.hex}", body, valid_secrets(webhook, now), now)
+    return _note_answer(held, delivery, send(webhook.url, body, head), rng)
 
 
 @transaction.atomic

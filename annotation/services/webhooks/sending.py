@@ -57,7 +57,7 @@ def headers(message: str, body: bytes, secrets: Sequence[str], now: datetime) ->
     }
 
 
-def send(url: str, body: bytes, said: dict[str, str]) -> Answer:
+def send(url: str, body: bytes, head: dict[str, str]) -> Answer:
     """POST a body with these headers. Raises nothing: what goes wrong is said by the answer.
 
     Redirects are not followed, and of the answer only its beginning is read: one that never ends, or comes
@@ -69,7 +69,7 @@ def send(url: str, body: bytes, said: dict[str, str]) -> Answer:
 
     server = OutsideServer(url, networks=operator().networks, patience=Patience(seconds=SECONDS))
     try:
-        reply = server.send("POST", "", body, headers=said, max_bytes=READ_BYTES)
+        reply = server.send("POST", "", body, headers=head, max_bytes=READ_BYTES)
     finally:
         server.close()
     if reply.status is None:

@@ -91,8 +91,8 @@ class NewSecret(WebhookView):
         row = self.found(pk)
         secret = webhooks.new_secret(actor=self.user, webhook=row)
         row.refresh_from_db()
-        said = {"secret": secret, "old_secret_until": row.old_until}
-        return Response(shapes.IssuedSecret(said).data, status=status.HTTP_201_CREATED)
+        shown = {"secret": secret, "old_secret_until": row.old_until}
+        return Response(shapes.IssuedSecret(shown).data, status=status.HTTP_201_CREATED)
 
 
 class Test(WebhookView):

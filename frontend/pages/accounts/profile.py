@@ -63,7 +63,7 @@ def _page(
 def _keys(chosen: Mapping[str, str], errors: Mapping[str, str]) -> list[dict[str, str]]:
     """The keys that can be changed: action, what it does, the key now, the usual one, what is wrong, and of
     an action whose key another has taken, the words that say so."""
-    said = words()
+    phrases = words()
     now = chosen if errors else keymap.settled(chosen)
     taken = {} if errors else {key: action for action, key in now.items()}
 
@@ -72,12 +72,12 @@ def _keys(chosen: Mapping[str, str], errors: Mapping[str, str]) -> list[dict[str
             return ""
         usual = keymap.default_key(action)
         sentence = _("You use its usual key, “%(key)s”, for “%(other)s”.")
-        return sentence % {"key": usual, "other": said[f"key_{taken[usual]}"]}
+        return sentence % {"key": usual, "other": phrases[f"key_{taken[usual]}"]}
 
     return [
         {
             "action": action,
-            "title": said[f"key_{action}"],
+            "title": phrases[f"key_{action}"],
             "key": now.get(action, keymap.default_key(action)),
             "moved": moved(action),
             "usual": keymap.default_key(action),

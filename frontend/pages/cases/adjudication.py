@@ -158,14 +158,14 @@ def _decided(
         index = whole_number(request, "message_index")
         decision = act(row, index)
     except TristepError as error:
-        said = translated(error.message)
+        problem = translated(error.message)
         if wants_json:
-            body = {"code": error.code, "message": said, "details": error.details}
+            body = {"code": error.code, "message": problem, "details": error.details}
             return JsonResponse({"error": body}, status=status_of(error))
         if not isinstance(error, StaleVersion):
             raise
         # nothing of what was typed is lost
-        refused = {"index": index, "note": request.POST.get("note", ""), "reason": said}
+        refused = {"index": index, "note": request.POST.get("note", ""), "reason": problem}
         return _page(request, row, refused=refused, status=409)
     if wants_json:
         shown = noted_reads.case(actor=opened.user, adjudication=row)

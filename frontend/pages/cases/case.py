@@ -19,11 +19,11 @@ from frontend.rendering.step_names import step_title
 from frontend.templatetags.tristep import error_texts
 
 
-def moves(said: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """The buttons beside the steps: command, words, sign. `said` are the words of the script."""
+def moves(phrases: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """The buttons beside the steps: command, words, sign. `phrases` are the words of the script."""
     return [
-        ("previous", said["key_previous"], "↑"),
-        ("next", said["key_next"], "↓"),
+        ("previous", phrases["key_previous"], "↑"),
+        ("next", phrases["key_next"], "↓"),
         ("previous_disagreement", _("Previous disagreement (Shift+d)"), "⤒"),
         ("next_disagreement", _("Next disagreement (d)"), "⤓"),
     ]
@@ -77,7 +77,7 @@ def stored(decision: Decision | None, errors: Iterable[NumberedError]) -> dict[s
 def words(kind: ProjectKind) -> dict[str, str]:
     """Every word that the script shows, translated; {…} is filled in by the script. Steps are called what
     they are in a kind of project."""
-    said = {
+    phrases = {
         "step": step_title("{n}", kind),
         "outcome": _("Outcome"),
         "progress": _("{done} of {all}"),
@@ -137,7 +137,7 @@ def words(kind: ProjectKind) -> dict[str, str]:
         "key_palette": _("Go to a page, a project or a trajectory, or search"),
         "key_escape": _("From a field back to the step"),
     }
-    return said | _words_of_options() if kind.has(Feature.PAIRS) else said
+    return phrases | _words_of_options() if kind.has(Feature.PAIRS) else phrases
 
 
 def _words_of_options() -> dict[str, str]:

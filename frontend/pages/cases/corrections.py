@@ -300,7 +300,8 @@ def _version(request: HttpRequest) -> int:
 def _errors(form: CorrectionForm) -> dict[str, list[str]]:
     """The sentences by the name of the field; those of no field as ""."""
     return {
-        "" if name == "__all__" else name: [str(one) for one in said] for name, said in form.errors.items()
+        "" if name == "__all__" else name: [str(one) for one in reasons]
+        for name, reasons in form.errors.items()
     }
 
 
@@ -386,7 +387,9 @@ def check(request: HttpRequest, pk: int) -> JsonResponse:
     text, calls, places = form.written(origin, request.POST)
     check = correct.check_draft(row, text, calls)
     faults = correct.fields_of(check, len(calls))
-    fields = {form.field_of(name, origin, places) or "": translated(said) for name, said in faults.items()}
+    fields = {
+        form.field_of(name, origin, places) or "": translated(sentence) for name, sentence in faults.items()
+    }
     return JsonResponse({"fields": fields, "unchecked": check.unchecked})
 
 

@@ -190,8 +190,8 @@ def _columns(opened: ProjectPage, tab: str, acts: Callable[[Any], str]) -> list[
         one, outcome = dispute(row), _("outcome")
         if not one.disputed_steps:
             return outcome
-        said = ngettext("%(n)d of %(all)d steps", "%(n)d of %(all)d steps", one.disputed_steps)
-        steps = said % {"n": one.disputed_steps, "all": row.trajectory.step_count}
+        text = ngettext("%(n)d of %(all)d steps", "%(n)d of %(all)d steps", one.disputed_steps)
+        steps = text % {"n": one.disputed_steps, "all": row.trajectory.step_count}
         return f"{steps}, {outcome}" if one.outcome else steps
 
     def kinds(row: Dispute | Adjudication) -> str:

@@ -83,20 +83,20 @@ def _new(row: Any) -> int:
 
 def _columns(request: HttpRequest, speakers: dict[int, Speaker]) -> list[Column]:
     def what(row: Any) -> str:
-        said = [cells.link(_sentence(row, speakers.get(row.pk)), at("notice", row.pk), "break")]
+        text = [cells.link(_sentence(row, speakers.get(row.pk)), at("notice", row.pk), "break")]
         if _new(row):
-            said.append(
+            text.append(
                 cells.badge(_("%(n)s new") % {"n": _new(row)} if row.events else _("new"), "badge--warn")
             )
         if row.mentioned and row.kind != NoticeKind.MENTION:
-            said.append(cells.badge(_("you are mentioned"), "badge--outline"))
+            text.append(cells.badge(_("you are mentioned"), "badge--outline"))
         more = (row.events or 1) - 1
         earlier = ngettext("%(n)d earlier event", "%(n)d earlier events", more) % {"n": more}
-        return cells.stack(cells.cluster(*said), cells.soft(earlier) if more else "")
+        return cells.stack(cells.cluster(*text), cells.soft(earlier) if more else "")
 
     def mark_read(row: Any) -> str:
-        said = {"name": "only", "value": row.pk, "of": _sentence(row, speakers.get(row.pk))}
-        return act(request, _("Mark as read"), at("notices-read"), **said) if _new(row) else ""
+        text = {"name": "only", "value": row.pk, "of": _sentence(row, speakers.get(row.pk))}
+        return act(request, _("Mark as read"), at("notices-read"), **text) if _new(row) else ""
 
     return [
         Column("", _("Event"), cell=what, look="main"),

@@ -49,8 +49,8 @@ def _columns(slug: str, row: PredictionSet) -> list[Column]:
 
     def output(one: report.AnsweredQuestion) -> str:
         if one.output is None:
-            said = _("labels: %(letters)s") % {"letters": one.read} if one.read else _("no answer")
-            return cells.soft(said)
+            text = _("labels: %(letters)s") % {"letters": one.read} if one.read else _("no answer")
+            return cells.soft(text)
         if not one.output.strip():
             return cells.soft(_("empty"))
         return cells.passage(short(one.output))

@@ -65,10 +65,10 @@ def _title(asked: report.PredictedRecordFilter, *, of_pairs: bool) -> str:
     if asked.cell is not None:
         released, predicted = asked.cell
         if predicted is None:
-            said = _("Steps labelled %(released)s in the release, and not at all by the model")
-            return said % {"released": SIGNS[released]}
-        said = _("Steps labelled %(released)s in the release, and %(predicted)s by the model")
-        return said % {"released": SIGNS[released], "predicted": SIGNS[predicted]}
+            text = _("Steps labelled %(released)s in the release, and not at all by the model")
+            return text % {"released": SIGNS[released]}
+        text = _("Steps labelled %(released)s in the release, and %(predicted)s by the model")
+        return text % {"released": SIGNS[released], "predicted": SIGNS[predicted]}
     if asked.first:
         return _("The first error: %(first)s") % {"first": OFFSETS[asked.first]}
     return (
@@ -84,13 +84,13 @@ def _count(
     if of_pairs:
         return ngettext("%(n)s decision", "%(n)s decisions", len(rows)) % {"n": count(len(rows))}
     if asked.cell is None:
-        said = ngettext("%(rows)s trajectory", "%(rows)s trajectories", len(rows))
-        return said % {"rows": count(len(rows))}
+        text = ngettext("%(rows)s trajectory", "%(rows)s trajectories", len(rows))
+        return text % {"rows": count(len(rows))}
     steps = sum(one.count for one in rows)
-    said = ngettext(
+    text = ngettext(
         "%(steps)s step in %(rows)s trajectories", "%(steps)s steps in %(rows)s trajectories", steps
     )
-    return said % {"steps": count(steps), "rows": count(len(rows))}
+    return text % {"steps": count(steps), "rows": count(len(rows))}
 
 
 @require_GET

@@ -125,8 +125,8 @@ def judges(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
 
 
 def _said(result: evaluate.ScoredJudge) -> str:
-    said = _("%(n)s records scored, %(same)s unchanged; %(failed)s judgements failed, %(absent)s missing.")
-    return said % {
+    text = _("%(n)s records scored, %(same)s unchanged; %(failed)s judgements failed, %(absent)s missing.")
+    return text % {
         "n": count(result.created),
         "same": count(result.unchanged),
         "failed": count(result.failed),

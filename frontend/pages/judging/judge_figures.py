@@ -54,9 +54,9 @@ def compared(
 def _cells(part: SubsetScores, figure: Figure) -> list[dict[str, Any]]:
     """A figure of the judge, raw and recalibrated, and the same for somebody who says +1 to everything."""
     cells = []
-    for said in (part.steps, part.recalibrated, part.always_plus):
-        if said is not None:
-            measure = said.figures[figure.name]
+    for figures in (part.steps, part.recalibrated, part.always_plus):
+        if figures is not None:
+            measure = figures.figures[figure.name]
             ends = measure_cell(measure, is_share=figure.percent)
-            cells.append({**ends, "measure": measure, "reference": said is part.always_plus})
+            cells.append({**ends, "measure": measure, "reference": figures is part.always_plus})
     return cells

@@ -388,8 +388,8 @@ def recalibrate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except TristepError as error:
         messages.error(request, translated(error.message))
     else:
-        said = _("Recalibration is being fitted.") if on else _("Recalibration switched off.")
-        messages.success(request, said)
+        text = _("Recalibration is being fitted.") if on else _("Recalibration switched off.")
+        messages.success(request, text)
     return redirect("frontend:judge", slug, pk)
 
 

@@ -55,10 +55,10 @@ def settle(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             if request.method == "POST":
                 done = judges_first.settle_judged(actor=opened.user, project=opened.project, judges=chosen)
-                said = _("Settled: %(judged)s judged, %(dropped)s dropped, %(people)s for people.")
+                text = _("Settled: %(judged)s judged, %(dropped)s dropped, %(people)s for people.")
                 messages.success(
                     request,
-                    said % {name: count(getattr(done, name)) for name in ("judged", "dropped", "people")},
+                    text % {name: count(getattr(done, name)) for name in ("judged", "dropped", "people")},
                 )
                 return redirect("frontend:judges-first", slug)
             planned = report.preview(viewer=opened.user, project=opened.project, judges=chosen)
@@ -99,6 +99,6 @@ def send_back(request: HttpRequest, slug: str) -> HttpResponse:
     except Conflict as error:
         messages.error(request, translated(error.message))
     else:
-        said = ngettext("%(n)s decision goes to people.", "%(n)s decisions go to people.", sent)
-        messages.success(request, said % {"n": count(sent)})
+        text = ngettext("%(n)s decision goes to people.", "%(n)s decisions go to people.", sent)
+        messages.success(request, text % {"n": count(sent)})
     return redirect("frontend:judges-first", slug)

@@ -56,9 +56,9 @@ def _figures(known: reports.RunProgress) -> dict[str, str]:
     """The figures that change while a run goes on, in words, by their place on the page."""
     run = known.run
     handled = known.done + known.failed
-    said = _("%(n)s of %(total)s") % {"n": count(handled), "total": count(known.total)}
+    text = _("%(n)s of %(total)s") % {"n": count(handled), "total": count(known.total)}
     return {
-        "counted": said,
+        "counted": text,
         "done": count(known.done),
         "failed": count(known.failed),
         "rate": "–" if known.per_minute is None else count(round(known.per_minute)),

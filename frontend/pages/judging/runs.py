@@ -170,8 +170,8 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     started = _start(opened, form, rows)
     if not started:
         return _new_page(opened, form, rows)
-    said = ngettext("%(n)d run started.", "%(n)d runs started.", len(started))
-    messages.success(request, said % {"n": len(started)})
+    text = ngettext("%(n)d run started.", "%(n)d runs started.", len(started))
+    messages.success(request, text % {"n": len(started)})
     if len(started) == 1:
         return redirect("frontend:run", slug, started[0].pk)
     return redirect("frontend:runs", slug)

@@ -91,16 +91,16 @@ class OrganisationAdapter(DefaultSocialAccountAdapter):
     ) -> None:
         """Answer with a page of our own."""
         if "state_id" in (extra_context or {}):
-            said = Invalid(
+            refusal = Invalid(
                 translatable(
                     "This sign-in was begun in another browser, or too long ago, or its answer came before."
                 ),
                 code="unknown_state",
             )
         elif error == AuthError.CANCELLED:
-            said = Invalid(translatable("You have cancelled the sign-in."), code="cancelled")
+            refusal = Invalid(translatable("You have cancelled the sign-in."), code="cancelled")
         else:
-            said = Invalid(
+            refusal = Invalid(
                 translatable("Your organisation’s server did not accept the sign-in."), code="not_accepted"
             )
-        raise ImmediateHttpResponse(refused(request, said))
+        raise ImmediateHttpResponse(refused(request, refusal))

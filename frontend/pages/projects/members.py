@@ -254,8 +254,8 @@ def limits(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             merged = sorted((theirs | (away - began)) - (began - away))
             form = LimitsForm(None, quotas=quotas, days_away=merged)
         else:
-            said = _("Quotas and days away of %(name)s are saved.")
-            messages.success(request, said % {"name": membership.user})
+            text = _("Quotas and days away of %(name)s are saved.")
+            messages.success(request, text % {"name": membership.user})
             return redirect("frontend:members", slug)
     refused = form.is_bound and form.errors
     return opened.render(

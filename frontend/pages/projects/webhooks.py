@@ -80,8 +80,8 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponseBase:
         if row.paused_at is not None:
             return cells.badge(_("paused"), "badge--warn")
         if row.failures:
-            said = ngettext("%(n)d attempt failed", "%(n)d attempts failed", row.failures)
-            return cells.badge(said % {"n": row.failures}, "badge--bad")
+            text = ngettext("%(n)d attempt failed", "%(n)d attempts failed", row.failures)
+            return cells.badge(text % {"n": row.failures}, "badge--bad")
         return cells.badge(_("working"), "badge--good")
 
     columns = [
@@ -125,10 +125,10 @@ def _page(opened: ProjectPage, row: Webhook, *, secret: str = "", status: int = 
     request, slug = opened.request, opened.project.slug
 
     def answer(delivery: WebhookDelivery) -> str:
-        said = [str(delivery.status)] if delivery.status is not None else []
+        parts = [str(delivery.status)] if delivery.status is not None else []
         if delivery.answer:
-            said.append(cells.soft(translated(delivery.answer)))
-        return cells.lines(*said) if said else ""
+            parts.append(cells.soft(translated(delivery.answer)))
+        return cells.lines(*parts) if parts else ""
 
     def resend(delivery: WebhookDelivery) -> str:
         if delivery.state == DeliveryState.WAITING:

@@ -31,7 +31,7 @@ CORRECTIONS_SHOWN = 100
 
 def _person(one: report.PersonsConfusion) -> dict[str, Any]:
     rows = [
-        {"value": value, "rates": [(rate, value == said) for said, rate in zip(VALUES, row, strict=True)]}
+        {"value": value, "rates": [(rate, value == label) for label, rate in zip(VALUES, row, strict=True)]}
         for value, row in zip(VALUES, one.rates, strict=False)
     ]
     return {"name": one.name, "n": one.n, "reason": one.reason, "rows": rows}

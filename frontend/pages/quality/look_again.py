@@ -61,8 +61,8 @@ def look_again(request: HttpRequest, slug: str) -> HttpResponse:
         if request.method == "POST":
             expected = whole_number(request, "expected") or 0
             label.queue_again(actor=opened.user, project=opened.project, filters=asked, expected=expected)
-            said = ngettext("%(n)s assignment is queued.", "%(n)s assignments are queued.", expected)
-            messages.success(request, said % {"n": expected})
+            text = ngettext("%(n)s assignment is queued.", "%(n)s assignments are queued.", expected)
+            messages.success(request, text % {"n": expected})
             return redirect("frontend:look-again", slug)
         if previewed:
             preview = report.preview(actor=opened.user, project=opened.project, filters=asked)

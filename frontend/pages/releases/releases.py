@@ -131,8 +131,8 @@ def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
 def agreement(manifest: dict[str, Any]) -> Table:
     """The figures of agreement that a manifest states: over the project, and over the release itself."""
     parts = [
-        (AGREEMENT_TITLES[name], {key: Measure.of_json(said["overall"].get(key, {})) for key in FIGURES})
-        for name, said in manifest["agreement"].items()
+        (AGREEMENT_TITLES[name], {key: Measure.of_json(figures["overall"].get(key, {})) for key in FIGURES})
+        for name, figures in manifest["agreement"].items()
     ]
     measures = [measure for _title, part in parts for measure in part.values()]
     intervals = [one.interval for one in measures if one.value is not None and one.interval is not None]

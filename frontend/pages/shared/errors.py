@@ -57,8 +57,8 @@ def page(request: HttpRequest, status: int, sentence: str, **context: Any) -> Ht
 def problem(request: HttpRequest, error: errors.TristepError) -> HttpResponse:
     """The page for an expected failure raised by a service or a report."""
     fields = error.fields if isinstance(error, errors.Invalid) else {}
-    said = {name: translated(why) for name, why in fields.items()}
-    answer = page(request, status_of(error), translated(error.message), fields=said)
+    reasons = {name: translated(why) for name, why in fields.items()}
+    answer = page(request, status_of(error), translated(error.message), fields=reasons)
     if isinstance(error, (errors.TooMany, errors.Unavailable)):
         answer["Retry-After"] = str(error.seconds)
     return answer

@@ -373,9 +373,9 @@ def show_site(
     return render(request, f"frontend/{template}", known, status=status)
 
 
-def act(request: HttpRequest, text: Any, address: str, **said: Any) -> str:
+def act(request: HttpRequest, text: Any, address: str, **parameters: Any) -> str:
     """A small button that posts; `of` tells screen readers of what, `name` and `value` go with it."""
-    return cells.act(get_token(request), text, address, **said)
+    return cells.act(get_token(request), text, address, **parameters)
 
 
 def act_on_chosen(
@@ -383,13 +383,13 @@ def act_on_chosen(
     rows: QuerySet[M],
     address: str,
     act: Callable[[list[M]], Outcome[Any, M]],
-    said: Callable[[list[Any]], str],
+    sentence: Callable[[list[Any]], str],
     record: str = "trajectory.record_id",
 ) -> HttpResponse:
     """Do something with the chosen ones of these rows, and go back to the list as it was.
 
-    The page says what was done (`said`), and by name what was refused, those with the same reason together.
-    Raises Http404 when the person may not see one of them; nothing is done then.
+    The page says what was done (`sentence`), and by name what was refused, those with the same reason
+    together. Raises Http404 when the person may not see one of them; nothing is done then.
     """
     keys = set(request.POST.getlist("chosen"))
     numbers = {int(key) for key in keys if re.fullmatch(DIGITS, key)}
@@ -404,7 +404,7 @@ def act_on_chosen(
     except (Conflict, Invalid) as error:
         messages.error(request, translated(error.message))
     if outcome.done:
-        messages.success(request, said(outcome.done))
+        messages.success(request, sentence(outcome.done))
     by_reason: dict[str, list[str]] = {}
     for row, refused in outcome.refused:
         by_reason.setdefault(translated(refused.message), []).append(short_identity(attrgetter(record)(row)))

@@ -80,7 +80,7 @@ class SavedViews:
                     query=query,
                     shared="shared" in form,
                 )
-                said = _("The view “%(name)s” is saved.")
+                text = _("The view “%(name)s” is saved.")
             elif self.current is None:
                 raise Conflict(_("This view is not there any more."))
             elif act == "delete":
@@ -91,12 +91,12 @@ class SavedViews:
                 return query
             elif act == "replace":
                 view = service.change_view(actor=user, view=self.current, query=query)
-                said = _("The view “%(name)s” now shows what you see.")
+                text = _("The view “%(name)s” now shows what you see.")
             else:
                 view = service.change_view(actor=user, view=self.current, name=name)
-                said = _("The view is called “%(name)s” now.")
+                text = _("The view is called “%(name)s” now.")
         except (Invalid, Conflict) as error:
             self.problem = translated(error.message)
             return None
-        messages.success(self.opened.request, said % {"name": view.name})
+        messages.success(self.opened.request, text % {"name": view.name})
         return f"{query}&view={view.pk}"

@@ -88,13 +88,13 @@ def _items(opened: ProjectPage, items: list[report.GoldInSubset]) -> Table:
     def unlike(row: report.GoldInSubset) -> str:
         if not row.unlike:
             return ""
-        said = ngettext(
+        text = ngettext(
             "%(n)s is not named like the others, which tells it: %(first)s",
             "%(n)s are not named like the others, which tells them: %(first)s",
             len(row.unlike),
         )
         return cells.badge(
-            said % {"n": len(row.unlike), "first": short_identity(row.unlike[0])}, "badge--warn"
+            text % {"n": len(row.unlike), "first": short_identity(row.unlike[0])}, "badge--warn"
         )
 
     def out(row: report.GoldInSubset) -> str:
@@ -134,8 +134,8 @@ def gold(request: HttpRequest, slug: str) -> HttpResponseBase:
             problem, status = translated(error.message), 400
         else:
             n = len(outcome.done)
-            said = ngettext("%(n)s gold item is mixed in.", "%(n)s gold items are mixed in.", n)
-            messages.success(request, said % {"n": n})
+            text = ngettext("%(n)s gold item is mixed in.", "%(n)s gold items are mixed in.", n)
+            messages.success(request, text % {"n": n})
             for reason in sorted({translated(refused.message) for _row, refused in outcome.refused}):
                 messages.info(request, reason)
             return redirect("frontend:gold", slug)
@@ -170,8 +170,8 @@ def end(request: HttpRequest, slug: str) -> HttpResponse:
     opened = open_project(request, slug, CHANGE)
     rows = list(gold_items(opened.project).filter(subset__name=request.POST.get("subset", "")))
     n = training.remove_gold(actor=opened.user, project=opened.project, trajectories=rows)
-    said = ngettext("%(n)s gold item is dealt no more.", "%(n)s gold items are dealt no more.", n)
-    messages.success(request, said % {"n": n})
+    text = ngettext("%(n)s gold item is dealt no more.", "%(n)s gold items are dealt no more.", n)
+    messages.success(request, text % {"n": n})
     return redirect("frontend:gold", slug)
 
 

@@ -330,11 +330,11 @@ def grant(request: HttpRequest, pk: int) -> HttpResponse:
     )
 
 
-def _after(opened: ProjectPage, row: TestAttempt, done: Any, said: str) -> HttpResponse:
+def _after(opened: ProjectPage, row: TestAttempt, done: Any, text: str) -> HttpResponse:
     try:
         done()
     except Conflict as error:
         messages.error(opened.request, translated(error.message))
     else:
-        messages.success(opened.request, said)
+        messages.success(opened.request, text)
     return redirect("frontend:test-detail", opened.project.slug, row.test.number)

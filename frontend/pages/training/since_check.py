@@ -37,8 +37,8 @@ def since_check(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         except Conflict as error:
             problem, status = translated(error.message), status_of(error)
         else:
-            said = ngettext("%(n)s assignment is queued.", "%(n)s assignments are queued.", expected)
-            messages.success(request, said % {"n": expected})
+            text = ngettext("%(n)s assignment is queued.", "%(n)s assignments are queued.", expected)
+            messages.success(request, text % {"n": expected})
             return redirect("frontend:member-look-again", slug, pk)
     check = report.since_check(actor=opened.user, membership=member)
     trail = [(_("Gold"), reverse("frontend:gold", args=[slug]))]

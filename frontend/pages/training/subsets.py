@@ -116,12 +116,12 @@ def _key_state(row: Any) -> str:
 
 
 def _uses(row: Any) -> str:
-    said = [
+    uses = [
         _("tutorial") if row.in_tutorial else "",
         _("test") if row.tests else "",
         _("gold") if row.as_gold else "",
     ]
-    return ", ".join(filter(None, said))
+    return ", ".join(filter(None, uses))
 
 
 @require_GET

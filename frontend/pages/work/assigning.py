@@ -46,12 +46,12 @@ def assign(request: HttpRequest, slug: str) -> HttpResponse:
     back = at("trajectories", slug)
 
     def withdrawn(done: list[Any]) -> str:
-        said = ngettext(
+        text = ngettext(
             "%(n)d trajectory is assigned to nobody any more.",
             "%(n)d trajectories are assigned to nobody any more.",
             len(done),
         )
-        return said % {"n": len(done)}
+        return text % {"n": len(done)}
 
     if name == NOBODY:
         take = lambda chosen: service.withdraw(**of_it, trajectories=chosen)  # noqa: E731
@@ -62,8 +62,8 @@ def assign(request: HttpRequest, slug: str) -> HttpResponse:
     def assigned(done: list[Any]) -> str:
         whose = Counter(str(one.annotator) for one in done)
         shares = ", ".join(f"{person} {count}" for person, count in sorted(whose.items()))
-        said = ngettext("%(n)d place is assigned: %(to)s.", "%(n)d places are assigned: %(to)s.", len(done))
-        return said % {"n": len(done), "to": shares}
+        text = ngettext("%(n)d place is assigned: %(to)s.", "%(n)d places are assigned: %(to)s.", len(done))
+        return text % {"n": len(done), "to": shares}
 
     return act_on_chosen(
         request,

@@ -135,9 +135,9 @@ def _people(opened: ProjectPage, figures: Board) -> Table:
         )
 
     def held(row: PersonWork) -> str:
-        said = cells.link(str(row.open), at("claims", slug)) if row.open else "0"
+        open_cell = cells.link(str(row.open), at("claims", slug)) if row.open else "0"
         ending = ngettext("%(n)d expires", "%(n)d expire", row.expiring) % {"n": row.expiring}
-        return cells.lines(said, cells.badge(ending, "badge--warn") if row.expiring else "")
+        return cells.lines(open_cell, cells.badge(ending, "badge--warn") if row.expiring else "")
 
     def rate(row: PersonWork) -> str | None:
         work = row.lately(RECENT_DAYS, figures.today)

@@ -102,12 +102,12 @@ def _about(opened: ProjectPage, tab: str) -> str:
     days = opened.project.claim_days
     if days is None:
         return f"{_('Claims do not expire in this project.')} {kept}"
-    said = ngettext(
+    text = ngettext(
         "A trajectory that nobody works on for %(days)d day expires, after a warning.",
         "A trajectory that nobody works on for %(days)d days expires, after a warning.",
         days,
     )
-    return f"{said % {'days': days}} {kept}"
+    return f"{text % {'days': days}} {kept}"
 
 
 @require_POST

@@ -115,8 +115,8 @@ def discard_previews(request: HttpRequest, slug: str) -> HttpResponse:
     """Discard all files that were uploaded to be looked at first."""
     opened = open_project(request, slug, IMPORTS_VERB)
     n = len(ingest.discard_previews(actor=opened.user, project=opened.project))
-    said = ngettext("%(n)d preview was discarded.", "%(n)d previews were discarded.", n)
-    messages.success(request, said % {"n": n})
+    text = ngettext("%(n)d preview was discarded.", "%(n)d previews were discarded.", n)
+    messages.success(request, text % {"n": n})
     return redirect("frontend:imports", slug)
 
 
@@ -164,11 +164,11 @@ def imports(request: HttpRequest, slug: str) -> HttpResponseBase:
                     form.add_error("file", f"{name}: {translated(reason)}")
             except Invalid as error:
                 form.add_error("file", f"{file.name}: {translated(error.message)}")
-    said = _said(queued)
+    text = _said(queued)
     if form.errors and not request.accepts("text/html"):
-        return JsonResponse({"fields": form.errors, "uploaded": said}, status=400)
-    if said:
-        messages.success(request, said)
+        return JsonResponse({"fields": form.errors, "uploaded": text}, status=400)
+    if text:
+        messages.success(request, text)
     if form.errors:
         return _page(opened, form)
     target = (

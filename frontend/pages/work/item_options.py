@@ -76,12 +76,12 @@ def _after(opened: ProjectPage, row: Trajectory, new: Trajectory, ended: int) ->
     if new.pk == row.pk:
         messages.info(opened.request, _("Nothing was changed."))
         return redirect(_back(opened, row))
-    said = ngettext(
+    text = ngettext(
         "The item was replaced. The work of %(n)d person on it has ended.",
         "The item was replaced. The work of %(n)d people on it has ended.",
         ended,
     )
-    messages.success(opened.request, said % {"n": ended})
+    messages.success(opened.request, text % {"n": ended})
     if Role.ADMIN in opened.roles:
         return redirect("frontend:trajectory", slug, new.pk)
     return redirect("frontend:adjudication-queue", slug)

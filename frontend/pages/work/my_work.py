@@ -181,14 +181,14 @@ def _closed(opened: ProjectPage, n: int) -> str:
     """The number of submitted trajectories that are closed, which the list leaves out."""
     if not n:
         return ""
-    said = ngettext(
+    text = ngettext(
         "%(count)d trajectory more is closed: it was submitted more than %(days)d days ago and has all of "
         "its labels, and you may be asked to label such work again.",
         "%(count)d trajectories more are closed: they were submitted more than %(days)d days ago and have "
         "all of their labels, and you may be asked to label such work again.",
         n,
     )
-    return said % {"count": n, "days": opened.project.retest_days}
+    return text % {"count": n, "days": opened.project.retest_days}
 
 
 def _again(asked: Iterable[RelabelRequest]) -> list[tuple[str, list[RelabelRequest]]]:

@@ -97,10 +97,10 @@ def rename(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except (Invalid, Conflict) as error:
         messages.error(request, translated(error.message))
     else:
-        said = _("The tag is called “%(name)s” now.")
+        text = _("The tag is called “%(name)s” now.")
         if kept.pk != row.pk:
-            said = _("The two tags are one now: “%(name)s”.")
-        messages.success(request, said % {"name": kept.name})
+            text = _("The two tags are one now: “%(name)s”.")
+        messages.success(request, text % {"name": kept.name})
     return redirect("frontend:tags", slug)
 
 

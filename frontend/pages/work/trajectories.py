@@ -71,11 +71,11 @@ class ListedTrajectory:
 def _listed(opened: ProjectPage, rows: list[Trajectory], *, labels: bool) -> list[ListedTrajectory]:
     """Rows with what is shown beside them; that their labels are seen is noted."""
     names, assigned = report.annotators(opened.user, rows), report.assigned(opened.user, rows)
-    said = noted_reads.listed(actor=opened.user, project=opened.project, rows=rows) if labels else {}
+    labels_of = noted_reads.listed(actor=opened.user, project=opened.project, rows=rows) if labels else {}
     tags = tag_report.tags_of(opened.user, rows)
     return [
         ListedTrajectory(
-            row, names.get(row.pk, []), assigned.get(row.pk, []), said.get(row.pk), tags.get(row.pk, [])
+            row, names.get(row.pk, []), assigned.get(row.pk, []), labels_of.get(row.pk), tags.get(row.pk, [])
         )
         for row in rows
     ]
@@ -252,14 +252,14 @@ def _word(cell: report.Cell) -> str:
     return _("no label") if cell is None else SIGNS[cell]
 
 
-def _strip(said: report.TrajectoryLabels) -> tuple[Any, str]:
+def _strip(labels: report.TrajectoryLabels) -> tuple[Any, str]:
     """The strip of one trajectory, and the same in words: equal neighbours counted together."""
-    cells_ = [cell for _index, cell in said.steps]
+    cells_ = [cell for _index, cell in labels.steps]
     runs = [(word, len(list(same))) for word, same in groupby(map(_word, cells_))]
     steps = ", ".join(f"{word} × {count}" if count > 1 else word for word, count in runs)
     words = _("Labels: %(steps)s. Outcome: %(outcome)s.")
-    drawn = strip([_kind(cell) for cell in cells_], _kind(said.outcome))
-    return drawn, words % {"steps": steps, "outcome": _word(said.outcome)}
+    drawn = strip([_kind(cell) for cell in cells_], _kind(labels.outcome))
+    return drawn, words % {"steps": steps, "outcome": _word(labels.outcome)}
 
 
 def _written(cell: report.Cell) -> str | None:
@@ -267,9 +267,9 @@ def _written(cell: report.Cell) -> str | None:
     return "?" if isinstance(cell, report.Differ) else None if cell is None else str(cell)
 
 
-def _written_steps(said: report.TrajectoryLabels) -> str:
+def _written_steps(labels: report.TrajectoryLabels) -> str:
     """`message index:label` of each labelled step."""
-    return " ".join(f"{index}:{_written(cell)}" for index, cell in said.steps if cell is not None)
+    return " ".join(f"{index}:{_written(cell)}" for index, cell in labels.steps if cell is not None)
 
 
 _with_source: Final = Lookup(policies.visible, TRAJECTORIES.select_related("source"))

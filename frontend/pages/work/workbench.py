@@ -145,10 +145,10 @@ def _guided_urls(bench: Workbench) -> dict[str, str]:
 
 
 def _words(bench: Workbench) -> dict[str, str]:
-    said = words(bench.assignment.project.of_kind)
+    phrases = words(bench.assignment.project.of_kind)
     if bench.transcript.kind is DecisionKind.PAIR:
-        return said
-    return said | {
+        return phrases
+    return phrases | {
         "key_zero": _("0 for the focused option: it cannot be said, and is left out; and on to the next")
     }
 
@@ -162,7 +162,7 @@ def words(kind: ProjectKind = STEPS) -> dict[str, str]:
     """Every word the script shows, translated; {…} is filled in by the script. Steps are called what they are
     in a kind of project."""
     title, inside = step_title("{n}", kind), step_inside("{n}", kind)
-    said = {
+    phrases = {
         "step": title,
         "outcome": _("Outcome"),
         "progress": _("{done} of {all}"),
@@ -286,7 +286,7 @@ def words(kind: ProjectKind = STEPS) -> dict[str, str]:
         "key_palette": _("Go to a page, a project or a trajectory, or search"),
         "key_escape": _("Leave a field, a dialog or an open question. Nothing is lost."),
     }
-    return said | _words_of_options() if kind.has(Feature.PAIRS) else said
+    return phrases | _words_of_options() if kind.has(Feature.PAIRS) else phrases
 
 
 def _words_of_options() -> dict[str, str]:

@@ -44,7 +44,7 @@ def test_unresolved_trajectories_are_material_without_a_label_of_theirs(
     assert data.labelled.tolist() == [True] * 20 + [False] * 2
     unlabelled = ~data.labelled[data.known.record]
     assert (data.known.value[unlabelled] == MISSING).all() and len(data.judges) == 2
-    assert [one.said.steps[unlabelled].tolist() for one in data.judges.values()] == [[1, -1, 1] * 2] * 2
+    assert [one.predicted.steps[unlabelled].tolist() for one in data.judges.values()] == [[1, -1, 1] * 2] * 2
 
 
 def test_one_judge_is_no_stack(cast: Cast, resolved_tasks: list[Trajectory]) -> None:

@@ -66,7 +66,7 @@ _NUMBERS: Final = re.compile(r"[0-9]+(?:\.[0-9]+){0,2}", re.ASCII)
 def croissant(manifest: Mapping[str, Any], options: ExportOptions, files: Sequence[DataFile]) -> bytes:
     """The file. Every data file has its SHA-256; a configuration and split is a record set."""
     several = len({file.split for file in files}) > 1
-    said = {
+    document = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
@@ -79,8 +79,8 @@ def croissant(manifest: Mapping[str, Any], options: ExportOptions, files: Sequen
         "recordSet": [_record_set(file, several) for file in files if file.rows],
     }
     if licence := manifest.get("licence"):
-        said["license"] = well_formed(licence_address(licence))
-    return json.dumps(said, indent=2, ensure_ascii=True).encode() + b"\n"
+        document["license"] = well_formed(licence_address(licence))
+    return json.dumps(document, indent=2, ensure_ascii=True).encode() + b"\n"
 
 
 def _description(manifest: Mapping[str, Any], options: ExportOptions) -> str:
@@ -122,7 +122,7 @@ def _record_set(file: DataFile, several: bool) -> dict[str, Any]:
 
 
 def _field(file: DataFile, record_set: str, column: ExportColumn) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    described: dict[str, Any] = {
         "@type": "cr:Field",
         "@id": f"{record_set}/{column.name}",
         "name": column.name,
@@ -130,4 +130,4 @@ def _field(file: DataFile, record_set: str, column: ExportColumn) -> dict[str, A
         "dataType": _TYPES.get(column.kind, "sc:Text"),
         "source": {"fileObject": {"@id": file.path}, "extract": {"column": column.name}},
     }
-    return said | {"repeated": True} if column.kind.repeated else said
+    return described | {"repeated": True} if column.kind.repeated else described

@@ -58,14 +58,14 @@ def verdict(question: Question, output: str) -> Verdict:
     if question.kind not in TEXTS:
         wanted = ",".join(sorted(question.keys)) if question.kind == "keys" else question.keys[0]
         return Verdict(empty, read.strict is not None, read.published == wanted, read.strict == wanted)
-    said = read.strict or ""
-    words = tokens(said, question.language)
+    answer_text = read.strict or ""
+    words = tokens(answer_text, question.language)
     near = [target.near(words) for target in question.targets]
     return Verdict(
         empty,
         read.strict is not None,
         read.published in question.keys,
-        said.strip() in question.stripped,
-        without_outer_quotes(said) in question.unquoted,
+        answer_text.strip() in question.stripped,
+        without_outer_quotes(answer_text) in question.unquoted,
         near[0] if len(near) == 1 else max(near, key=lambda one: (one.rouge_l, one.rouge_1, one.rouge_2)),
     )

@@ -144,8 +144,8 @@ def _message(message: Message) -> str:
         # a call in the text stands there already
         if call.origin == "tool_calls":
             arguments = call.arguments if call.parsed else call.arguments_raw
-            said = json_text({"name": call.name, "arguments": arguments})
-            lines.append(f"<tool_call>\n{said}\n</tool_call>")
+            arguments_text = json_text({"name": call.name, "arguments": arguments})
+            lines.append(f"<tool_call>\n{arguments_text}\n</tool_call>")
     return "\n".join(lines)
 
 
