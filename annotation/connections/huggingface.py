@@ -194,8 +194,8 @@ class Hub:
         head = self._sha(MAIN)
         if not head:
             owner, _, name = self._repository.partition("/")
-            told = {"type": "dataset", "name": name, "organization": owner, "visibility": "private"}
-            self._server.ask("POST", "/api/repos/create", body=told, once=True)
+            repository = {"type": "dataset", "name": name, "organization": owner, "visibility": "private"}
+            self._server.ask("POST", "/api/repos/create", body=repository, once=True)
             head = self._sha(MAIN)
         there = self._receipt(MAIN)
         self._refuse_others(place, head, there)
@@ -259,8 +259,8 @@ class Hub:
         lines: list[dict[str, Any]] = [{"key": "header", "value": header}]
         for file in files:
             if file.name in large:
-                told = {"path": file.name, "algo": "sha256", "oid": file.sha256, "size": file.size}
-                lines.append({"key": "lfsFile", "value": told})
+                pointer = {"path": file.name, "algo": "sha256", "oid": file.sha256, "size": file.size}
+                lines.append({"key": "lfsFile", "value": pointer})
             else:
                 lines.append(_inline(file.name, file.path.read_bytes()))
         lines.append(_inline(RECEIPT, receipt))
@@ -275,13 +275,13 @@ class Hub:
 
     def _large(self, branch: str, files: Sequence[OutFile]) -> set[str]:
         """The files that the hub wants as large ones."""
-        told = []
+        large = []
         for file in files:
             with file.path.open("rb") as stream:
                 sample = base64.b64encode(stream.read(SAMPLE_BYTES)).decode()
-            told.append({"path": file.name, "sample": sample, "size": file.size})
+            large.append({"path": file.name, "sample": sample, "size": file.size})
         where = f"{self._api}/preupload/{quote(branch, safe='')}"
-        answer = _object(self._server.ask("POST", where, body={"files": told}))
+        answer = _object(self._server.ask("POST", where, body={"files": large}))
         modes = [_object(entry) for entry in _listed(answer.get("files"))]
         # an empty file cannot be a large one
         empty = {file.name for file in files if not file.size}
@@ -335,8 +335,8 @@ class Hub:
 
 
 def _inline(path: str, content: bytes) -> dict[str, Any]:
-    told = {"content": base64.b64encode(content).decode(), "path": path, "encoding": "base64"}
-    return {"key": "file", "value": told}
+    entry = {"content": base64.b64encode(content).decode(), "path": path, "encoding": "base64"}
+    return {"key": "file", "value": entry}
 
 
 def _next_cursor(link: str) -> str:

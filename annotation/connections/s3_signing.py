@@ -66,11 +66,11 @@ class S3Signer:
         )
         moment = signed["x-amz-date"]
         scope = f"{moment[:8]}/{region_of(parts.hostname or '')}/s3/aws4_request"
-        told = "\n".join([ALGORITHM, moment, scope, hashlib.sha256(request.encode()).hexdigest()])
+        to_sign = "\n".join([ALGORITHM, moment, scope, hashlib.sha256(request.encode()).hexdigest()])
         key = f"AWS4{self._secret}".encode()
         for part in scope.split("/"):
             key = hmac.digest(key, part.encode(), "sha256")
-        signature = hmac.digest(key, told.encode(), "sha256").hex()
+        signature = hmac.digest(key, to_sign.encode(), "sha256").hex()
         authorised = f"{ALGORITHM} Credential={self._key}/{scope},SignedHeaders={names},Signature={signature}"
         return {**own, "Authorization": authorised}
 

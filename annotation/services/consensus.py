@@ -178,11 +178,11 @@ def settle(trajectories: Collection[int]) -> None:
     write(
         {pk: {step: resolve(labels, None) for step, labels in steps.items()} for pk, steps in agreed.items()}
     )
-    told: dict[tuple[int, WebhookEvent], list[int]] = defaultdict(list)
+    events: dict[tuple[int, WebhookEvent], list[int]] = defaultdict(list)
     for row in ready:
         event = WebhookEvent.RESOLVED if casts[row.pk].unanimous else WebhookEvent.DISPUTED
-        told[row.project_id, event].append(row.pk)
-    for (project, event), pks in told.items():
+        events[row.project_id, event].append(row.pk)
+    for (project, event), pks in events.items():
         webhooks.note_each(event, project=project, keys=pks)
 
 

@@ -103,8 +103,8 @@ def listed(
     if (kept := kept_from_lists(actor, project)) is not None:
         pks -= set(Trajectory.objects.filter(kept, pk__in=pks).order_by().values_list("pk", flat=True))
     labels = trajectory_list.said(pks)
-    told = [pk for pk, row in labels.items() if row.told]
-    exposures.expose_all(user=actor, trajectories=told, kind=ExposureKind.LABEL)
+    exposed = [pk for pk, row in labels.items() if row.told]
+    exposures.expose_all(user=actor, trajectories=exposed, kind=ExposureKind.LABEL)
     return labels
 
 
@@ -214,9 +214,9 @@ def frozen_record(
     if trajectory is not None:
         exposures.expose(user=actor, trajectory=trajectory, kind=ExposureKind.CONSENSUS)
         if row is not None and row.judge_id is not None:
-            told = [item.step.message_index for item in record.told if item.step is not None]
-            steps = Step.objects.filter(trajectory=trajectory, message_index__in=told)
-            of_outcome = [None] if len(told) < len(record.told) else []
+            indexes = [item.step.message_index for item in record.told if item.step is not None]
+            steps = Step.objects.filter(trajectory=trajectory, message_index__in=indexes)
+            of_outcome = [None] if len(indexes) < len(record.told) else []
             _suggestions(actor, trajectory, [*steps, *of_outcome])
     return record
 

@@ -41,7 +41,7 @@ MAILED_AT_ONCE = 100
 def tell(
     *,
     discussion: Discussion,
-    told: Mapping[int, NoticeKind],
+    notified: Mapping[int, NoticeKind],
     now: datetime,
     comment: Comment | None = None,
     revision: Revision | None = None,
@@ -51,7 +51,7 @@ def tell(
     A mail is due to whoever has an address and has read everything of this discussion that they were told of
     before.
     """
-    mailed = _mailed(told, discussion=discussion)
+    mailed = _mailed(notified, discussion=discussion)
     Notice.objects.bulk_create(
         Notice(
             user_id=pk,
@@ -62,7 +62,7 @@ def tell(
             mail_due=pk in mailed,
             created_at=now,
         )
-        for pk, kind in sorted(told.items())
+        for pk, kind in sorted(notified.items())
     )
     if mailed:
         dispatch.send("mail_notices")
@@ -94,12 +94,12 @@ def tell_one(
         dispatch.send("mail_notices")
 
 
-def _mailed(told: Iterable[int], **about: Any) -> set[int]:
+def _mailed(notified: Iterable[int], **about: Any) -> set[int]:
     """The people among these who get a mail: those with an address who want mails, and have read everything
     that they were told of this before."""
     if not settings.MAIL_ENABLED:
         return set()
-    people = list(told)
+    people = list(notified)
     behind = Notice.objects.filter(user__in=people, read_at__isnull=True, **about)
     reachable = User.objects.filter(pk__in=people, is_active=True, mail_notices=True).exclude(email="")
     return set(reachable.exclude(pk__in=behind.values("user")).values_list("pk", flat=True))

@@ -220,8 +220,8 @@ def differing(trajectory_id: int) -> bool:
     """Whether the stored pairs of a settled trajectory are not those that its labels give."""
 
     def plain(rows: Iterable[PairedLabels]) -> list[tuple[Any, ...]]:
-        told = (tuple(getattr(row, name) for name in COMPARED) for row in rows)
-        return sorted(tuple(bytes(x) if isinstance(x, memoryview) else x for x in row) for row in told)
+        states = (tuple(getattr(row, name) for name in COMPARED) for row in rows)
+        return sorted(tuple(bytes(x) if isinstance(x, memoryview) else x for x in row) for row in states)
 
     stored = PairedLabels.objects.filter(trajectory=trajectory_id)
     return plain(stored) != plain(pairs_of([trajectory_id]))

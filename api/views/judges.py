@@ -143,8 +143,8 @@ class JudgeRecalibration(View):
         state = recalibration(viewer=self.user, judge=judge)
         compared = as_json(judge_agreement(viewer=self.user, judge=judge, run=run))
         whole = {name: compared[name]["overall"] for name in ("consensus", "blind")}
-        told = {"state": state, "fitted_at": judge.recalibrated_at, **whole}
-        return shapes.Recalibration(told).data
+        state_json = {"state": state, "fitted_at": judge.recalibrated_at, **whole}
+        return shapes.Recalibration(state_json).data
 
 
 class Suggestions(View):

@@ -56,8 +56,8 @@ class OneSample(View):
         sample = _sample(self, pk)
         prompts = report.as_json(report.tried(viewer=self.user, sample=sample))
         drawn = sample.trajectories.order_by("pk").values_list("pk", flat=True)
-        told = {**shapes.Sample(sample).data, "trajectories": list(drawn), "prompts": prompts}
-        return Response(told)
+        sample_json = {**shapes.Sample(sample).data, "trajectories": list(drawn), "prompts": prompts}
+        return Response(sample_json)
 
 
 class SampleEstimate(View):

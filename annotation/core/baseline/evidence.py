@@ -46,9 +46,9 @@ class Evidence:
         at = np.arange(len(varied))
         varied[at, np.tile(self._figure, len(rows))] = np.tile(self._value, len(rows))
         shares = self._forest.given(varied, np.repeat(before, len(self._value), axis=0))
-        told = shares[at, np.repeat(column, len(self._value))].reshape(len(rows), -1) * self._weight
+        weighted = shares[at, np.repeat(column, len(self._value))].reshape(len(rows), -1) * self._weight
         starts = np.unique(self._figure, return_index=True)[1]
-        unknown = np.add.reduceat(told, starts, axis=1)
+        unknown = np.add.reduceat(weighted, starts, axis=1)
         return with_all[:, None] - _log_odds(unknown)
 
     def _before(self, rows: Floats, first: Bools) -> Floats:

@@ -50,13 +50,13 @@ class Forest:
         or zeros at the first step. Rows sum to 1, and none is 0."""
         shares = np.tile(np.where(self.known, 0.0, self.shares), (len(rows), 1))
         if not self.trees:
-            told = self.known[None].astype(np.float64)
+            chances = self.known[None].astype(np.float64)
         else:
             table = _table(rows, before)
-            told = np.zeros((len(rows), len(VALUES)))
-            told[:, self.known] = sum(tree.predict(table) for tree in self.trees) / len(self.trees)
-            told = np.where(self.known, np.maximum(told, TINY), 0.0)
-        shares += (1 - shares.sum(axis=1, keepdims=True)) * told / told.sum(axis=1, keepdims=True)
+            chances = np.zeros((len(rows), len(VALUES)))
+            chances[:, self.known] = sum(tree.predict(table) for tree in self.trees) / len(self.trees)
+            chances = np.where(self.known, np.maximum(chances, TINY), 0.0)
+        shares += (1 - shares.sum(axis=1, keepdims=True)) * chances / chances.sum(axis=1, keepdims=True)
         return shares
 
     def forward(self, rows: Floats, first: Bools) -> Floats:
@@ -69,8 +69,11 @@ class Forest:
         labels = np.vstack(
             [np.zeros((len(rows), len(VALUES))), np.tile(np.eye(len(VALUES)), (len(later), 1))]
         )
-        told = self.given(np.vstack([rows, np.repeat(rows[later], len(VALUES), axis=0)]), labels)
-        shares, after = told[: len(rows)], told[len(rows) :].reshape(len(later), len(VALUES), len(VALUES))
+        chances = self.given(np.vstack([rows, np.repeat(rows[later], len(VALUES), axis=0)]), labels)
+        shares, after = (
+            chances[: len(rows)],
+            chances[len(rows) :].reshape(len(later), len(VALUES), len(VALUES)),
+        )
         for place, at in enumerate(later):
             shares[at] = shares[at - 1] @ after[place]
         return shares

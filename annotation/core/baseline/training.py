@@ -214,7 +214,9 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> di
     and Brier score of saying no more than how frequent each label is in the other folds.
     """
     shares = np.array([steps.without[number].raw.shares for number in steps.fold])
-    told = JudgedSteps(np.zeros_like(labels), groups, trajectory, labels, _values(steps.probabilities))
+    judged_steps = JudgedSteps(
+        np.zeros_like(labels), groups, trajectory, labels, _values(steps.probabilities)
+    )
 
     def figures_of(judged: JudgedSteps, *, intervals: bool) -> dict[str, Any]:
         scores = judge_scores(judged, intervals=intervals).figures
@@ -227,11 +229,11 @@ def figures(labels: Ints, groups: Ints, trajectory: Ints, steps: CrossFit) -> di
 
     return {
         "cv": {
-            **figures_of(told, intervals=True),
+            **figures_of(judged_steps, intervals=True),
             **_of_probabilities(steps.probabilities, labels),
             "folds": len(steps.without),
         },
-        "always_plus_one": figures_of(told.plus(), intervals=False),
+        "always_plus_one": figures_of(judged_steps.plus(), intervals=False),
         "shares": _of_probabilities(shares, labels),
     }
 

@@ -75,17 +75,17 @@ class ChangeShares:
 def changes(rows: npt.ArrayLike) -> ChangeShares:
     """From rows (n, 5): subset, task, blind value, final value, what was suggested (or NO_MAJORITY)."""
     of_subset, of_task, blind, final, suggested = np.asarray(rows, dtype=np.int64).reshape(-1, 5).T
-    told = suggested != NO_MAJORITY
+    decided = suggested != NO_MAJORITY
     before, after = np.abs(blind - suggested), np.abs(final - suggested)
     changed = blind != final
-    towards, away = told & (after < before), told & (after > before)
+    towards, away = decided & (after < before), decided & (after > before)
     columns = [  # in the order of their numbers above
         np.ones(len(blind), dtype=bool),
         changed,
         towards,
         away,
         changed & ~towards & ~away,
-        told & (blind != suggested),
+        decided & (blind != suggested),
     ]
     _, first, task = np.unique(of_task, return_index=True, return_inverse=True)
     sums: FloatArray = np.stack(

@@ -69,9 +69,9 @@ def _with_options(material: JudgeInput, titled: Sequence[tuple[str, int]]) -> tu
     notes: list[str] = []
     pairs = pair_results(history)
     for message in history:
-        told = replace(message, role="assistant") if message.role == EARLIER else message
+        in_order = replace(message, role="assistant") if message.role == EARLIER else message
         answers = pairs.get(message.index)
-        blocks.append(_message(told, answers, notes, failed=message.failed, step=False))
+        blocks.append(_message(in_order, answers, notes, failed=message.failed, step=False))
     for title, index in titled:
         body = _body(messages[index], notes, title)
         blocks.append(Block(title, "\n".join(body) or "(empty)"))

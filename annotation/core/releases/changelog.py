@@ -37,24 +37,24 @@ def _n(count: int, one: str, many: str = "") -> str:
 
 
 def _sentences(diff: ReleaseDiff) -> Iterator[str]:
-    whole, told = diff.whole, diff.whole.records
+    whole, records = diff.whole, diff.whole.records
     yield f"- {_n(whole.after, 'trajectory', 'trajectories')} (before: {whole.before:,}), " + (
         f"{_n(whole.steps_after, 'step')} (before: {whole.steps_before:,})."
     )
     if diff.same:
         yield "- Nothing changed."
         return
-    yield f"- {told['added']:,} added, {told['removed']:,} removed, {whole.unchanged:,} unchanged."
-    there = _n(told["labels"], "trajectory", "trajectories")
+    yield f"- {records['added']:,} added, {records['removed']:,} removed, {whole.unchanged:,} unchanged."
+    there = _n(records["labels"], "trajectory", "trajectories")
     yield f"- {_n(whole.labels, 'step label')} changed" + (f", in {there}." if whole.labels else ".")
-    yield f"- {_n(told['outcome'], 'outcome')} changed."
-    if told["reasons"]:
-        there = _n(told["reasons"], "trajectory", "trajectories")
+    yield f"- {_n(records['outcome'], 'outcome')} changed."
+    if records["reasons"]:
+        there = _n(records["reasons"], "trajectory", "trajectories")
         yield f"- Where an error began, or why a label is what it is, changed in {there}."
-    if told["text"]:
-        yield f"- The messages of {_n(told['text'], 'trajectory', 'trajectories')} changed."
-    if told["fields"]:
-        there = _n(told["fields"], "trajectory", "trajectories")
+    if records["text"]:
+        yield f"- The messages of {_n(records['text'], 'trajectory', 'trajectories')} changed."
+    if records["fields"]:
+        there = _n(records["fields"], "trajectory", "trajectories")
         yield f"- Other fields (question, tools, reference answer …) of {there} changed."
 
 
@@ -71,9 +71,9 @@ def _subsets(diff: ReleaseDiff) -> list[str]:
     )
 
     def row(name: str, counts: DiffCounts) -> tuple[object, ...]:
-        told = counts.records
-        changed = (counts.labels, told["outcome"], told["text"])
-        return (name, counts.before, counts.after, told["added"], told["removed"], *changed)
+        records = counts.records
+        changed = (counts.labels, records["outcome"], records["text"])
+        return (name, counts.before, counts.after, records["added"], records["removed"], *changed)
 
     rows = [row(name, counts) for name, counts in diff.subsets.items()]
     if len(rows) > 1:

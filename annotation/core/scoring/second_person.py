@@ -94,7 +94,7 @@ def labelled_by_all(known: ReleasedLabels, judges: Sequence[JudgeLabels]) -> Boo
 
 
 def rule(
-    known: ReleasedLabels, told: Stack, people: tuple[Predictions, Predictions], taught: BoolArray
+    known: ReleasedLabels, stack: Stack, people: tuple[Predictions, Predictions], taught: BoolArray
 ) -> SecondPersonRule | None:
     """The rule from the records `taught` (R,), whose labels in `known` are resolved and which both `people`
     have labelled. None for fewer than 100 of them."""
@@ -103,7 +103,7 @@ def rule(
     steps = taught[known.record]
     step_labels = _confusion(known.value[steps], [one.steps[steps] for one in people])
     outcomes = _confusion(known.outcome[taught], [one.outcome[taught] for one in people])
-    expected = np.concatenate([_doubt(known, told, one, step_labels, outcomes)[taught] for one in people])
+    expected = np.concatenate([_doubt(known, stack, one, step_labels, outcomes)[taught] for one in people])
     wrong = np.concatenate([_wrong(known, one)[taught] for one in people])
     factor = max(1.0, float((wrong.sum() + 1) / (expected.sum() + 1)))
     labels = len(people) * int((known.lengths() + 1)[taught].sum())
@@ -120,10 +120,10 @@ def rule(
     )
 
 
-def doubts(known: ReleasedLabels, told: Stack, person: Predictions, by: SecondPersonRule) -> FloatArray:
+def doubts(known: ReleasedLabels, stack: Stack, person: Predictions, by: SecondPersonRule) -> FloatArray:
     """The expected number of wrong labels of a person in each record, (R,), outcome included; infinite where
     a label is missing."""
-    return _doubt(known, told, person, by.step_labels, by.outcomes)
+    return _doubt(known, stack, person, by.step_labels, by.outcomes)
 
 
 def needs_second(doubt: FloatArray, by: SecondPersonRule) -> BoolArray:
@@ -133,11 +133,11 @@ def needs_second(doubt: FloatArray, by: SecondPersonRule) -> BoolArray:
 
 
 def _doubt(
-    known: ReleasedLabels, told: Stack, person: Predictions, step_labels: Shares, outcomes: Shares
+    known: ReleasedLabels, stack: Stack, person: Predictions, step_labels: Shares, outcomes: Shares
 ) -> FloatArray:
-    of_steps = _probably_wrong(told.steps, person.steps, step_labels)
+    of_steps = _probably_wrong(stack.steps, person.steps, step_labels)
     doubts = np.bincount(known.record, weights=of_steps, minlength=known.n_records).astype(np.float64)
-    return doubts + _probably_wrong(told.outcome, person.outcome, outcomes)
+    return doubts + _probably_wrong(stack.outcome, person.outcome, outcomes)
 
 
 def _probably_wrong(told: FloatArray, labels: Labels, shares: Shares) -> FloatArray:

@@ -106,16 +106,16 @@ def _told(
     unseen, folds = fold < 0, int(fold.max()) + 1
     for number in range(folds):
         taught, asked = labelled & (fold != number), unseen | (fold == number)
-        told = probabilities(features[taught], value[taught], features[asked], strength)
-        chances[asked] += np.where(unseen[asked, None], told / folds, told)
+        shares = probabilities(features[taught], value[taught], features[asked], strength)
+        chances[asked] += np.where(unseen[asked, None], shares / folds, shares)
     return chances
 
 
-def _more(told: FloatArray, alone: FloatArray, value: IntArray, task: IntArray) -> bool:
+def _more(with_judges: FloatArray, alone: FloatArray, value: IntArray, task: IntArray) -> bool:
     """Whether the first probabilities (n, 3) are better by log-loss, by more than a standard error over
     tasks."""
     right = np.arange(len(value)), value - VALUES[0]
-    gain = np.log(np.maximum(told[right], TINY)) - np.log(np.maximum(alone[right], TINY))
+    gain = np.log(np.maximum(with_judges[right], TINY)) - np.log(np.maximum(alone[right], TINY))
     tasks, place = np.unique(task, return_inverse=True)
     by_task = np.bincount(place, gain)
     return bool(by_task.mean() > by_task.std(ddof=1) / np.sqrt(len(tasks)))
@@ -157,8 +157,8 @@ def _confidence(judge: JudgeLabels) -> FloatArray:
     return one_hot(judge.predicted.steps, VALUES) * np.log(sure / (1 - sure))[:, None]
 
 
-def _of_label(told: FloatArray, labels: Labels | IntArray) -> FloatArray:
+def _of_label(shares: FloatArray, labels: Labels | IntArray) -> FloatArray:
     given = labels != MISSING
     place = np.where(given, labels, VALUES[0]).astype(np.int64) - VALUES[0]
-    chances: FloatArray = np.where(given, told[np.arange(len(place)), place], 0.0)
+    chances: FloatArray = np.where(given, shares[np.arange(len(place)), place], 0.0)
     return chances

@@ -66,8 +66,8 @@ def _certainty(record: Event) -> float:
 
 
 def _is_event(record: Event) -> bool:
-    told = isinstance(record.get("action"), str) or isinstance(record.get("observation"), str)
-    return told and {"id", "source"} <= record.keys() and ("timestamp" in record or "message" in record)
+    typed = isinstance(record.get("action"), str) or isinstance(record.get("observation"), str)
+    return typed and {"id", "source"} <= record.keys() and ("timestamp" in record or "message" in record)
 
 
 def _session_of(record: Event) -> str | None:
@@ -110,16 +110,18 @@ def event_conversation(events: list[Event]) -> Conversation:
     """The events of one session as a conversation."""
     conversation = Conversation()
     thread = ConversationBuilder(conversation)
-    told: set[str] = set()
+    reasoned: set[str] = set()
     for number, event in enumerate(events):
         if isinstance(event.get("action"), str):
-            _add_action(thread, event, event["action"], number, told)
+            _add_action(thread, event, event["action"], number, reasoned)
         elif isinstance(event.get("observation"), str):
             _add_observation(thread, event, event["observation"])
     return conversation
 
 
-def _add_action(thread: ConversationBuilder, event: Event, action: str, number: int, told: set[str]) -> None:
+def _add_action(
+    thread: ConversationBuilder, event: Event, action: str, number: int, reasoned: set[str]
+) -> None:
     args = event["args"] if isinstance(event.get("args"), dict) else {}
     conversation = thread.conversation
     if action == "condensation":
@@ -133,7 +135,7 @@ def _add_action(thread: ConversationBuilder, event: Event, action: str, number: 
     elif action in QUIET:
         return
     elif event.get("source") == "agent":
-        _add_response(thread, event, action, args, number, told)
+        _add_response(thread, event, action, args, number, reasoned)
     elif event.get("source") == "user":
         content = [args.get("content", event.get("message"))]
         thread.add("user", [*content, *_images(args)])
@@ -145,16 +147,16 @@ def _images(args: Event) -> list[Any]:
 
 
 def _add_response(
-    thread: ConversationBuilder, event: Event, action: str, args: Event, number: int, told: set[str]
+    thread: ConversationBuilder, event: Event, action: str, args: Event, number: int, reasoned: set[str]
 ) -> None:
     """An action of the agent: its whole response, which comes with the first of its actions."""
     metadata = event["tool_call_metadata"] if isinstance(event.get("tool_call_metadata"), dict) else {}
     whole = metadata.get("model_response")
     whole = whole if isinstance(whole, dict) else {}
     response_id = as_json(whole.get("id"))
-    if response_id in told:
+    if response_id in reasoned:
         return
-    told.update({response_id} - {""})
+    reasoned.update({response_id} - {""})
     if not response_id:
         thread.close()
     response = thread.respond(as_json(event.get("id", number)), response_id)

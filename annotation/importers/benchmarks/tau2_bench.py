@@ -177,8 +177,8 @@ def _add_task(task: dict[str, Any], conversation: Conversation) -> None:
     scenario = as_object(task.get("user_scenario"))
     instructions = scenario.get("instructions")
     if isinstance(instructions, dict):
-        told = [as_text(instructions.get(key)) for key in ("reason_for_call", "task_instructions")]
-        conversation.question = "\n\n".join(text for text in told if text)
+        sections = [as_text(instructions.get(key)) for key in ("reason_for_call", "task_instructions")]
+        conversation.question = "\n\n".join(text for text in sections if text)
     else:
         conversation.question = as_text(instructions)
     criteria = task.get("evaluation_criteria")

@@ -202,9 +202,9 @@ class _Stitching:
         used: Counter[Key] = Counter()
         new, repeated = [], 0
         for message, key in zip(messages, keys, strict=True):
-            told = continues or key[0] in ("system", "result")
+            belongs = continues or key[0] in ("system", "result")
             is_known = self._known[key] > used[key] or (key[0] == "system" and self._known[key])
-            if (told and is_known) or self._repeats_calls(message):
+            if (belongs and is_known) or self._repeats_calls(message):
                 used[key] += 1
                 repeated += key[0] == "assistant"
             else:

@@ -29,8 +29,8 @@ class Command(OperatorCommand):
             self.document({**diff_as_json(comparison), "changes": changes})
         else:
             self.stdout.write(comparison.changelog(), ending="")
-        told, labels = comparison.diff.whole.records, comparison.diff.whole.labels
+        records, labels = comparison.diff.whole.records, comparison.diff.whole.labels
         self.summary(
-            f"{old.version} → {new.version}: {told['added']:,} added, {told['removed']:,} removed, "
-            f"{counted(labels, 'step label')} and {counted(told['outcome'], 'outcome')} changed."
+            f"{old.version} → {new.version}: {records['added']:,} added, {records['removed']:,} removed, "
+            f"{counted(labels, 'step label')} and {counted(records['outcome'], 'outcome')} changed."
         )

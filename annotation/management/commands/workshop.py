@@ -63,11 +63,11 @@ class Command(OperatorCommand):
     def _compare(self, sample: WorkshopSample) -> None:
         for attempt in prompt_workshop.tried(viewer=OPERATOR, sample=sample):
             kappa = attempt.scores.figures["kappa"].value
-            told = "undefined" if kappa is None else f"{kappa:.4f}"
+            kappa_text = "undefined" if kappa is None else f"{kappa:.4f}"
             cost = "" if attempt.cost is None else f", {attempt.cost:.4f} USD"
             whose = "as it is" if attempt.trial is None else "tried"
             self.summary(
-                f"{attempt.prompt_version} ({whose}): κ {told} over {attempt.scores.answered:,} of "
+                f"{attempt.prompt_version} ({whose}): κ {kappa_text} over {attempt.scores.answered:,} of "
                 f"{counted(attempt.scores.steps, 'step')}{cost}"
             )
 

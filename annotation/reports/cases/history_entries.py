@@ -224,14 +224,14 @@ def _sights(reader: HistoryReader) -> Iterator[HistoryEntry]:
     rows = Exposure.objects.filter(unmarked, trajectory=reader.trajectory)
     if reader.sights != "everybody":
         rows = rows.filter(user=reader.user, created_at__gte=reader.sights)
-    told = set(
+    exposed = set(
         LabelEvent.stored.filter(assignment__in=list(reader.assignments), kind="reveal").values_list(
             "assignment__annotator", "step"
         )
     )
     suggestion = ExposureKind.SUGGESTION.value
     for exposure in reader.here(rows, whole=~Q(kind=suggestion)).select_related("user").order_by("pk"):
-        if exposure.kind == suggestion and (exposure.user_id, exposure.step_id) in told:
+        if exposure.kind == suggestion and (exposure.user_id, exposure.step_id) in exposed:
             continue
         yield reader.entry(
             exposure.created_at,
@@ -351,15 +351,15 @@ def _releases(reader: HistoryReader) -> Iterator[HistoryEntry]:
     ).select_related("release__created_by", "release__withdrawal__created_by")
     for row in rows.defer("body", "release__manifest", "release__signature"):
         release = row.release
-        told: dict[str, Any] = {"about": "whole", "detail": {"version": release.version}}
+        entry: dict[str, Any] = {"about": "whole", "detail": {"version": release.version}}
         yield reader.entry(
             release.created_at,
             "release.freeze",
             reader.voice_of(release.created_by),
             release.created_by,
-            **told,
+            **entry,
         )
         withdrawal = getattr(release, "withdrawal", None)
         if withdrawal is not None:
             by = withdrawal.created_by
-            yield reader.entry(withdrawal.created_at, "release.withdraw", reader.voice_of(by), by, **told)
+            yield reader.entry(withdrawal.created_at, "release.withdraw", reader.voice_of(by), by, **entry)

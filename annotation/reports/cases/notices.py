@@ -97,8 +97,8 @@ def newest_notices(user: User) -> QuerySet[Notice]:
 def speakers(user: User, rows: Sequence[Notice]) -> dict[int, Speaker]:
     """The authors of what these notices tell of, by the notice's pk: under a letter, and for admins by name,
     unless they are labelling the trajectory themselves. Three queries for all."""
-    told = [row for row in rows if row.comment is not None or row.revision is not None]
-    talks = {row.discussion.pk: row.discussion for row in told if row.discussion is not None}
+    spoken = [row for row in rows if row.comment is not None or row.revision is not None]
+    talks = {row.discussion.pk: row.discussion for row in spoken if row.discussion is not None}
     trajectories = [talk.trajectory_id for talk in talks.values()]
     people: dict[int, list[int]] = defaultdict(list)
     submitted = Assignment.objects.filter(trajectory__in=trajectories, state=AssignmentState.SUBMITTED)
@@ -117,7 +117,7 @@ def speakers(user: User, rows: Sequence[Notice]) -> dict[int, Speaker]:
     }
     own = set(being_labelled(user).filter(trajectory__in=trajectories).values_list("trajectory", flat=True))
     by_pk = {}
-    for row in told:
+    for row in spoken:
         talk = talks[row.discussion_id or 0]
         named = talk.trajectory_id not in own and (user.is_superuser or talk.project_id in administered)
         voice = Voice(row.comment.voice) if row.comment is not None else Voice.ANNOTATOR

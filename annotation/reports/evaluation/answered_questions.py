@@ -94,9 +94,9 @@ def answer_to(
     predicted: Predictions,
     ordinal: int,
     record: Mapping[str, Any],
-    told: Mapping[str, Any],
+    reasons: Mapping[str, Any],
 ) -> AnsweredQuestion:
-    """The answer of a model to one question that is asked, with its texts; `told`: what is kept of its
+    """The answer of a model to one question that is asked, with its texts; `reasons`: what is kept of its
     line."""
     part = np.arange(released.n_records) == ordinal
     one, own = released.only(part), predicted.only(released, part)
@@ -109,7 +109,7 @@ def answer_to(
         bool(outputs_of(one, own).column("published")[0] > 0),
     )
     labels = dict(zip(one.message_index.tolist(), own.steps.tolist(), strict=True))
-    return _with_texts(answered, record, told.get("output"), labels)
+    return _with_texts(answered, record, reasons.get("output"), labels)
 
 
 def with_texts(
@@ -122,8 +122,8 @@ def with_texts(
         return []
     whole = released_labels(row.release)
     (predicted,) = predictions(whole, [row])
-    starts, told = whole.starts(), _told(row, [one.ordinal for one in rows])
-    bodies = ReleaseRecord.objects.filter(release=row.release, ordinal__in=told)
+    starts, reasons = whole.starts(), _told(row, [one.ordinal for one in rows])
+    bodies = ReleaseRecord.objects.filter(release=row.release, ordinal__in=reasons)
     records = {
         ordinal: parsed_record(record_id, body)
         for ordinal, record_id, body in bodies.values_list("ordinal", "record_id", "body")
@@ -132,7 +132,7 @@ def with_texts(
     def of(one: AnsweredQuestion) -> AnsweredQuestion:
         here = slice(starts[one.ordinal], starts[one.ordinal + 1])
         labels = dict(zip(whole.message_index[here].tolist(), predicted.steps[here].tolist(), strict=True))
-        return _with_texts(one, records[one.ordinal], told[one.ordinal].get("output"), labels)
+        return _with_texts(one, records[one.ordinal], reasons[one.ordinal].get("output"), labels)
 
     return [of(one) for one in rows]
 
@@ -162,10 +162,10 @@ def _read(asked: AskedQuestion, output: str | None, labels: Mapping[int, int]) -
 
 def _told(row: PredictionSet, ordinals: Iterable[int]) -> dict[int, dict[str, Any]]:
     """The answers of the model about these records, by their places; those stored last count."""
-    told: dict[int, dict[str, Any]] = {ordinal: {} for ordinal in ordinals}
-    near = reduce(or_, (Q(first__lte=ordinal, last__gte=ordinal) for ordinal in told))
+    reasons: dict[int, dict[str, Any]] = {ordinal: {} for ordinal in ordinals}
+    near = reduce(or_, (Q(first__lte=ordinal, last__gte=ordinal) for ordinal in reasons))
     kept = PredictionReasons.objects.filter(near, prediction_set=row).order_by("pk")
     for body in kept.values_list("body", flat=True).iterator(chunk_size=20):
         by_place = json.loads(zlib.decompress(bytes(body)))
-        told |= {ordinal: by_place[str(ordinal)] for ordinal in told if str(ordinal) in by_place}
-    return told
+        reasons |= {ordinal: by_place[str(ordinal)] for ordinal in reasons if str(ordinal) in by_place}
+    return reasons

@@ -176,8 +176,8 @@ def _decisions_json(scored: ModelScores) -> dict[str, Any]:
     cuts: dict[str, dict[str, Scores]] = {CUTS["category"]: {}}
     cuts |= {CUTS[cut]: named for cut, named in scored.cuts.items()}
     parts = {"subsets": scored.subsets, **cuts, "cues": scored.cues}
-    told = {key: {name: one.as_json() for name, one in part.items()} for key, part in parts.items()}
-    return told | ({"verdicts": scored.verdicts} if scored.verdicts else {})
+    json_parts = {key: {name: one.as_json() for name, one in part.items()} for key, part in parts.items()}
+    return json_parts | ({"verdicts": scored.verdicts} if scored.verdicts else {})
 
 
 def as_json(scored: ModelScores) -> dict[str, Any]:

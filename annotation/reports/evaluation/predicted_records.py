@@ -181,30 +181,30 @@ def add_predictions(shown: FrozenRecord, row: PredictionSet) -> None:
     (predicted,) = predictions(released, [row])
     starts = released.starts()
     values = predicted.steps[starts[shown.ordinal] : starts[shown.ordinal + 1]].tolist()
-    told = _reasons(row, shown.ordinal)
-    reasons = told.get("steps", {})
+    line_reasons = _reasons(row, shown.ordinal)
+    reasons = line_reasons.get("steps", {})
     for one, value in zip(shown.steps, values, strict=True):
         one.predicted = None if value == MISSING else value
         one.reason = reasons.get(str(one.step.message_index) if one.step else "", "")
     outcome = int(predicted.outcome[shown.ordinal])
     shown.outcome.predicted = None if outcome == MISSING else outcome
-    shown.outcome.reason = told.get("final", "")
+    shown.outcome.reason = line_reasons.get("final", "")
     if released.kind.has(Feature.PAIRS):
         if is_asked(released, shown.ordinal):
-            shown.answered = answer_to(released, predicted, shown.ordinal, shown.record, told)
+            shown.answered = answer_to(released, predicted, shown.ordinal, shown.record, line_reasons)
         else:
             every, wrong = (int(one[shown.ordinal]) for one in wrong_pairs(released, predicted))
             shown.pairs = (every - wrong, every) if every else None
-        _add_answer(shown, told)
-    shown.comment = told.get("comment", "")
+        _add_answer(shown, line_reasons)
+    shown.comment = line_reasons.get("comment", "")
     shown.asked, shown.failed = bool(predicted.there[shown.ordinal]), bool(predicted.failed[shown.ordinal])
 
 
-def _add_answer(shown: FrozenRecord, told: Mapping[str, Any]) -> None:
+def _add_answer(shown: FrozenRecord, reasons: Mapping[str, Any]) -> None:
     """Say of the options of a decision which score each has, or how often it was chosen."""
     shown.outcome.labelled = shown.outcome.predicted is not None
-    scores, choices = told.get("scores"), told.get("choices")
-    if "output" in told:
+    scores, choices = reasons.get("scores"), reasons.get("choices")
+    if "output" in reasons:
         for one in shown.steps:
             one.labelled = False
     for one in shown.steps if scores is not None or choices else ():

@@ -43,16 +43,16 @@ def seen_records(release: Release, rows: Iterable[PredictionSet]) -> dict[int, f
     if shown is None:
         return {}
     place = frozen_trajectories(release).place
-    told: dict[int, set[int]] = defaultdict(set)
+    exposed: dict[int, set[int]] = defaultdict(set)
     names: dict[str, set[int]] = defaultdict(set)
     for judge, name, model, trajectory in shown.values_list(
         "judge", "judge__name", "judge__model", "trajectory"
     ):
         if trajectory in place:
-            for records in (told[judge], *(names[one] for one in {name, model} if one)):
+            for records in (exposed[judge], *(names[one] for one in {name, model} if one)):
                 records.add(place[trajectory])
     return {
-        row.pk: frozenset(told.get(row.judge_id or 0, set()) | names.get(row.model, set()))
+        row.pk: frozenset(exposed.get(row.judge_id or 0, set()) | names.get(row.model, set()))
         for row in known
         if row.pk in seen
     }

@@ -61,9 +61,9 @@ def annotator_effects(
         seen[label.annotator].append(label)
     people = m.User.objects.filter(pk__in={*labels.annotator.tolist(), *seen})
     names = sorted((str(user), user.pk) for user in people)
-    told = np.flatnonzero(most != MISSING)
-    labels, most = labels.where(told), most[told]
-    arm = None if arm is None else arm[told]
+    decided = np.flatnonzero(most != MISSING)
+    labels, most = labels.where(decided), most[decided]
+    arm = None if arm is None else arm[decided]
     return tuple(_effect(name, pk, labels, arm, most, seen[pk]) for name, pk in names)
 
 

@@ -137,10 +137,10 @@ def influence(*, viewer: Actor, project: m.Project) -> Influence:
         for name in names
     )
     randomised = project.experiment_seed is not None
-    told = suggestions_seen(project)
-    seen = randomised or told
-    of_steps = revealed_labels(project, m.Label) if told else []
-    of_outcomes = revealed_labels(project, m.OutcomeLabel) if told else []
+    exposures = suggestions_seen(project)
+    seen = randomised or exposures
+    of_steps = revealed_labels(project, m.Label) if exposures else []
+    of_outcomes = revealed_labels(project, m.OutcomeLabel) if exposures else []
     most = most_of(rows_of.said_of_labels(labels, judges, of_step))
     arm = np.array([_place(arm_of_task[task]) for task in labels.task.tolist()], dtype=np.int64)
     return Influence(

@@ -122,13 +122,13 @@ def versions(*, actor: Actor, project: Project) -> list[VersionCounts]:
     same = first.filter(trajectory=OuterRef("trajectory"), guideline_version=OuterRef(version))
     of = Count("trajectory", distinct=True)
     n, trajectories = Counter[int](), Counter[int]()
-    for number, counted, told in first.values_list(version).annotate(n=Count("pk"), of=of):
-        n[number], trajectories[number] = counted, told
+    for number, counted, labelled in first.values_list(version).annotate(n=Count("pk"), of=of):
+        n[number], trajectories[number] = counted, labelled
     besides = submitted(project).filter(recheck__isnull=False).values_list(version)
     alone = Count("trajectory", filter=~Exists(same), distinct=True)
-    for number, counted, told in besides.annotate(n=Count("pk"), of=alone):
+    for number, counted, labelled in besides.annotate(n=Count("pk"), of=alone):
         n[number] += counted
-        trajectories[number] += told
+        trajectories[number] += labelled
     return [VersionCounts(number, n[number], trajectories[number]) for number in sorted(n, reverse=True)]
 
 

@@ -69,8 +69,10 @@ def turns(trajectories: Sequence[int], names: Mapping[int, str]) -> dict[int, li
     for pk, trajectory, annotator, version, exposed in sorted(rows, key=lambda row: number[row[2]]):
         blind = {index: label[1] for index, label in sorted(steps[pk].items())}
         in_sight = sum(value is None for value in blind.values())
-        told = None
+        blind_labels = None
         if not exposed and not in_sight:
-            told = BlindLabels(names[annotator], blind, outcomes.get(pk))
-        by_trajectory[trajectory].append(AnnotatorTurn(annotator, version, len(blind), in_sight, told))
+            blind_labels = BlindLabels(names[annotator], blind, outcomes.get(pk))
+        by_trajectory[trajectory].append(
+            AnnotatorTurn(annotator, version, len(blind), in_sight, blind_labels)
+        )
     return by_trajectory

@@ -73,6 +73,6 @@ def tell_others(
     concerned = {*people.annotators, *admins.order_by().values_list("author", flat=True)}
     if people.adjudicator is not None:
         concerned.add(people.adjudicator)
-    told = {pk: NoticeKind.MENTION if pk in mentioned else kind for pk in concerned - {actor.pk}}
-    if told:
-        notices.tell(discussion=discussion, told=told, now=now, comment=comment, revision=revision)
+    notified = {pk: NoticeKind.MENTION if pk in mentioned else kind for pk in concerned - {actor.pk}}
+    if notified:
+        notices.tell(discussion=discussion, notified=notified, now=now, comment=comment, revision=revision)

@@ -209,8 +209,8 @@ def _said(judge: Judge, released: ReleasedLabels, record_of: Mapping[int, int]) 
             reasons[of]["steps"][str(index)] = unescape(reason)
     _mark_failures(judge, record_of, released, made, reasons)
     kept = {
-        place: canonical_json({key: value for key, value in told.items() if value})
-        for place, told in reasons.items()
+        place: canonical_json({key: value for key, value in why.items() if value})
+        for place, why in reasons.items()
     }
     return _Said(made, kept)
 
@@ -230,8 +230,8 @@ def _mark_failures(
     """A suggestion that says of itself that it failed, and a trajectory that a run failed at."""
     labelled = np.zeros(released.n_records, dtype=bool)
     labelled[released.record[made.steps != MISSING]] = True
-    for place, told in reasons.items():
-        if told["comment"].startswith(FAILED_PREFIX) and not labelled[place]:
+    for place, why in reasons.items():
+        if why["comment"].startswith(FAILED_PREFIX) and not labelled[place]:
             made.failed[place], made.outcome[place] = True, MISSING
     items = SuggestionItem.objects.filter(
         run__judge=judge, run__options=None, state=SuggestionItemState.FAILED

@@ -73,9 +73,9 @@ def checked(about: PredictionSetDetails) -> dict[str, Any]:
 def packed_reasons(by_place: Mapping[int, bytes]) -> Iterator[Reasons]:
     """Reasons for some records, each as canonical JSON, by their places in ascending order, as they are
     stored; nothing without any."""
-    told = [b'"%d":%s' % one for one in by_place.items() if one[1] != NO_REASONS]
-    if told:
-        yield min(by_place), max(by_place), zlib.compress(b"{%s}" % b",".join(told), COMPRESSION)
+    lines = [b'"%d":%s' % one for one in by_place.items() if one[1] != NO_REASONS]
+    if lines:
+        yield min(by_place), max(by_place), zlib.compress(b"{%s}" % b",".join(lines), COMPRESSION)
 
 
 def store(

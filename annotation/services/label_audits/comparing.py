@@ -64,11 +64,11 @@ def _free(now: datetime) -> None:
         project=OuterRef("audit__project"),
         user__is_active=True,
     )
-    told = Exposure.objects.filter(
+    exposed = Exposure.objects.filter(
         user=OuterRef("adjudicator"), trajectory=OuterRef("trajectory"), kind=ExposureKind.CONSENSUS
     )
     held = AuditedTrajectory.objects.filter(state=AuditedState.DECIDING, adjudicator__isnull=False)
-    unfit = ~Exists(here) | Exists(told) | Q(taken_at__lt=now - HELD_FOR)
+    unfit = ~Exists(here) | Exists(exposed) | Q(taken_at__lt=now - HELD_FOR)
     gone = list(held.filter(unfit).values_list("pk", flat=True))
     AuditRuling.objects.filter(ruling_drafts(), audited__in=gone).delete()
     held.filter(pk__in=gone).update(adjudicator=None, taken_at=None)

@@ -98,9 +98,9 @@ def shown(*, actor: Actor, comparison: Comparison, changes: Sequence[RecordChang
     something is seen for the first time."""
     require(actor, "release.view", comparison.new)
     whole = [change._replace(labels=comparison.diff.labels_of(change)) for change in changes]
-    told = [change for change in whole if change.labels and change[:2] not in comparison.kept]
+    labelled = [change for change in whole if change.labels and change[:2] not in comparison.kept]
     if isinstance(actor, User):
-        rows = _trajectories(comparison.new.project, told)
+        rows = _trajectories(comparison.new.project, labelled)
         exposures.expose_all(user=actor, trajectories=rows, kind=ExposureKind.CONSENSUS)
     return [
         ShownChange(change._replace(what=frozenset(), labels=()) if kept else change, kept)

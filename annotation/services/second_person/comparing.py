@@ -59,11 +59,11 @@ def _doubts(
     if len(data.judges) < len(judges):
         return {}
     known, each = data.known, list(data.judges.values())
-    told = stack(known, each, data.labelled & places_of(data, taught))
-    if told is None:
+    stacked = stack(known, each, data.labelled & places_of(data, taught))
+    if stacked is None:
         return {}
     person = labels_of_people(data)
-    doubt = core.doubts(known, told, person, rule)
+    doubt = core.doubts(known, stacked, person, rule)
     there = places_of(data, asked) & person.there & core.labelled_by_all(known, each) & np.isfinite(doubt)
     return dict(zip(data.trajectory[there].tolist(), doubt[there].tolist(), strict=True))
 

@@ -31,8 +31,8 @@ def fit(project: Project) -> None:
         return
     first = read.trajectories[:number]
     known, taught = read.data.known, places_of(read.data, first)
-    told = stack(known, list(read.data.judges.values()), taught)
-    rule = core.rule(known, told, read.people, taught) if told else None
+    stacked = stack(known, list(read.data.judges.values()), taught)
+    rule = core.rule(known, stacked, read.people, taught) if stacked else None
     if rule is None:
         return
     values = {"taught": first, "judges": sorted(read.data.judges), "rule": rule.as_json()}

@@ -256,13 +256,15 @@ def correction(request: HttpRequest, pk: int) -> HttpResponse:
     get JSON: where to go on, or what is wrong by field."""
     row, opened = _found(request, pk)
     case = noted_reads.correction(actor=opened.user, row=row)
-    told = list(proposals(row)) if row.proposals_seen_at and row.author_id == opened.user.pk else []
+    shown_proposals = (
+        list(proposals(row)) if row.proposals_seen_at and row.author_id == opened.user.pk else []
+    )
     values = values_of(row, shown_message(case.wrong.raw))
     form = CorrectionForm(
         request.POST if request.method == "POST" else None,
         values=values,
         siblings=[one.step.pk for one in case.siblings],
-        proposals=[one.pk for one in told],
+        proposals=[one.pk for one in shown_proposals],
     )
     more: dict[str, Any] = {}
     status = 200
@@ -289,7 +291,7 @@ def correction(request: HttpRequest, pk: int) -> HttpResponse:
                 return _after(request, saved, by_script=by_script)
         if by_script:
             return JsonResponse({"fields": _errors(form)}, status=status)
-    return _page(request, opened, case, form, values, told, status=status, **more)
+    return _page(request, opened, case, form, values, shown_proposals, status=status, **more)
 
 
 def _version(request: HttpRequest) -> int:
@@ -323,7 +325,7 @@ def _page(
     case: CorrectionCase,
     form: CorrectionForm,
     values: dict[str, Any],
-    told: list[Correction],
+    shown_proposals: list[Correction],
     *,
     status: int,
     **more: Any,
@@ -354,8 +356,11 @@ def _page(
         ],
         siblings=[(f"sibling:{one.step.pk}", one.runs, _action(one.message)) for one in case.siblings],
         said=_action(row.action) if row.action is not None and not mine else None,
-        told=[(f"judge:{one.pk}", one, None if one.action is None else _action(one.action)) for one in told],
-        sealed=0 if told or not mine else proposals(row).count(),
+        told=[
+            (f"judge:{one.pk}", one, None if one.action is None else _action(one.action))
+            for one in shown_proposals
+        ],
+        sealed=0 if shown_proposals or not mine else proposals(row).count(),
         offered=case.shown.offered_tools(),
         answers=ANSWERS,
         origins=ORIGINS,

@@ -410,8 +410,8 @@ def _files(row: Transfer, slug: str) -> Table | None:
 
     def brought(file: Any) -> str:
         known = {name: OF_STORES[name] for name in ("new", "known", "replaced", "versions")}
-        told = {"versions" if name == "version" else name: n for name, n in file["records"].items()}
-        return " · ".join(f"{known[name]}: {told[name]:,}" for name in known if told.get(name))
+        counts = {"versions" if name == "version" else name: n for name, n in file["records"].items()}
+        return " · ".join(f"{known[name]}: {counts[name]:,}" for name in known if counts.get(name))
 
     columns = [
         Column("name", _("File"), lambda file: file["name"], lambda file: cells.broken(file["name"]), "main"),

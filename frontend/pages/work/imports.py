@@ -248,9 +248,9 @@ def suggestions(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     except TristepError as error:
         messages.error(request, translated(error.message))
         return redirect("frontend:import-detail", slug, pk)
-    told = _("%(judge)s now suggests labels of %(n)s trajectories.")
+    text = _("%(judge)s now suggests labels of %(n)s trajectories.")
     messages.success(
-        request, told % {"judge": imported.judge.name, "n": imported.created + imported.unchanged}
+        request, text % {"judge": imported.judge.name, "n": imported.created + imported.unchanged}
     )
     return redirect("frontend:judge", slug, imported.judge.pk)
 

@@ -103,9 +103,11 @@ def _input(span: Span, inputs: GrowingInput) -> list[dict[str, Any]]:
     for prefix in ("llm.input_messages", "gen_ai.prompt"):
         if listed := unindexed(held, prefix):
             return read_messages([_plain(item) for item in listed], "user")
-    told = [_event_message(name, attributes) for name, attributes in span.events if name in _ROLE_OF_EVENT]
-    if told:
-        return read_messages(told, "user")
+    messages = [
+        _event_message(name, attributes) for name, attributes in span.events if name in _ROLE_OF_EVENT
+    ]
+    if messages:
+        return read_messages(messages, "user")
     for _, attributes in span.events:
         if attributes.get("gen_ai.input.messages"):
             return read_messages(attributes["gen_ai.input.messages"], "user")
