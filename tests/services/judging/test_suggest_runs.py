@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
 import zlib
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -34,7 +34,7 @@ from annotation.reports.judging import runs as reports
 from annotation.reports.judging.estimates import estimate
 from annotation.reports.judging.run_selection import RunSelection
 from annotation.services import suggest
-from annotation.services.suggest import db_retry, pending_items, reaper, runner, store
+from annotation.services.suggest import db_retry, pending_items, rate_limit, reaper, runner, store
 from annotation.services.suggest.rate_limit import RateLimiter, reserve
 from tests import people
 from tests.fixtures.judges import (
@@ -670,23 +670,32 @@ def test_rate_limit_that_is_slow_lets_calls_through_one_by_one(judge: Judge) -> 
 
 def test_run_keeps_to_the_limit_and_every_attempt_counts(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     people.import_records(cast.project, 6)
-    begun: list[float] = []
+    begun: list[datetime] = []
+    moments: list[datetime] = []
     provider = Scripted()
 
     def script(request: Request) -> Any:
-        begun.append(time.monotonic())
+        begun.append(timezone.now())
         provider.hooks.admit()
-        begun.append(time.monotonic())
+        begun.append(timezone.now())
         return reply(request)
+
+    def noted(*asked: Any) -> list[datetime]:
+        taken = reserve(*asked)
+        moments.extend(taken)
+        return taken
 
     provider.script = script
     install(monkeypatch, provider)
+    monkeypatch.setattr(rate_limit, "reserve", noted)
     run = do(start(make_judge(cast, rate_per_minute=1_200, concurrency=6)))
 
     assert run.state == SuggestionRunState.FINISHED
-    assert len(begun) == 12
-    # the first may begin late on a busy machine; without a limit all of it takes a few milliseconds
-    assert max(begun) - min(begun) >= 0.4, "twelve attempts, fifty milliseconds apart"
+    assert len(begun) == 12 <= len(moments)
+    gap, jitter = timedelta(milliseconds=50), timedelta(milliseconds=5)
+    assert all(later - earlier >= gap for earlier, later in pairwise(sorted(moments)))
+    # each attempt waited for its moment, however late a busy machine began it
+    assert all(at >= moment - jitter for at, moment in zip(sorted(begun), sorted(moments), strict=False))
 
 
 def test_rate_limit_lets_whoever_waits_go_when_the_run_ends(judge: Judge) -> None:
