@@ -133,10 +133,10 @@ class _Module(Protocol):
 def kind_named(name: str) -> ConnectionKind:
     """The kind of this name. Raises Invalid."""
     if name not in KINDS:
-        known = ", ".join(KINDS)
+        names = ", ".join(KINDS)
         raise Invalid(
-            translatable("Unknown kind of server “{kind}”; choose one of {known}.", kind=name, known=known),
-            fields={"kind": translatable("One of {known}.", known=known)},
+            translatable("Unknown kind of server “{kind}”; choose one of {known}.", kind=name, known=names),
+            fields={"kind": translatable("One of {known}.", known=names)},
         )
     return KINDS[name]
 

@@ -155,11 +155,11 @@ class Paging:
 
     def is_new(self, trace_id: str) -> bool:
         """Whether a trace is seen for the first time. Raises Invalid when there are too many."""
-        known = hash(trace_id) in self._seen
+        seen = hash(trace_id) in self._seen
         self._seen.add(hash(trace_id))
         if len(self._seen) > self._most:
             raise self._endless()
-        return not known
+        return not seen
 
     def _endless(self) -> Invalid:
         sentence = translatable(

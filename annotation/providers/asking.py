@@ -43,8 +43,8 @@ def ask_in_parts(
     calls = _Calls(parts, earlier)
     while calls.todo and len(calls.said) < calls.most:
         steps = calls.todo.popleft()
-        known = {index: label for index, label in calls.labels.items() if index not in steps}
-        outcome = ask(steps, known)
+        labels = {index: label for index, label in calls.labels.items() if index not in steps}
+        outcome = ask(steps, labels)
         calls.said.append(outcome)
         if isinstance(outcome, Reply):
             calls.took(steps, outcome, limit())

@@ -78,8 +78,8 @@ def _details(detail: dict[str, Any]) -> Iterator[str]:
     if (root := detail.get("root")) is not None:
         yield gettext("began at #%(index)s") % {"index": root}
     if reason := detail.get("reason"):
-        known = REASON_CODES_BY_CODE.get(reason)
-        yield gettext(known.title) if known else escape_control_chars(unescape(str(reason)))
+        reason_code = REASON_CODES_BY_CODE.get(reason)
+        yield gettext(reason_code.title) if reason_code else escape_control_chars(unescape(str(reason)))
     if (because := detail.get("because")) in list(ExpiryReason):
         yield str(REASONS[ExpiryReason(because)])
     if version := detail.get("version"):

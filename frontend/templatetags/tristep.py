@@ -166,8 +166,8 @@ def origin_name(kind: str) -> str:
 @register.filter
 def reason_title(code: str) -> str:
     """The title of a reason code, in the reader's language."""
-    known = REASON_CODES_BY_CODE.get(code)
-    return gettext(known.title) if known else code
+    reason_code = REASON_CODES_BY_CODE.get(code)
+    return gettext(reason_code.title) if reason_code else code
 
 
 @register.filter

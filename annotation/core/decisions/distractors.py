@@ -64,9 +64,9 @@ def next_act(message: Mapping[str, Any], tools: Sequence[Tool]) -> NextAct:
     (read,) = normalise([message])
     if not read.tool_calls:
         return NextAct.END
-    known = {tool.name: tool for tool in tools}
+    by_name = {tool.name: tool for tool in tools}
     for call in read.tool_calls:
-        tool = known.get(call.name)
+        tool = by_name.get(call.name)
         if tool is not None:
             given = [parameter.name for parameter in tool.parameters if parameter.required]
         else:

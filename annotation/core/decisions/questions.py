@@ -149,15 +149,15 @@ class QuestionDerivation:
                 if label != 1 or follows:
                     self.counts.unfit += 1
                     continue
-                known = at_history.get(history, _Actions())
+                acts = at_history.get(history, _Actions())
                 wrong = [
-                    _wrong_option(wrong_actions[known.wrong[what]])
-                    for what in self._by_chance(history, set(known.wrong) - {action})
+                    _wrong_option(wrong_actions[acts.wrong[what]])
+                    for what in self._by_chance(history, set(acts.wrong) - {action})
                 ]
                 later = {
                     what: at.index
                     for at, what, *_ in reversed(steps[place + 1 :])
-                    if what not in known.fine and what not in known.wrong and what != action
+                    if what not in acts.fine and what not in acts.wrong and what != action
                 }
                 wrong += [
                     Option(
@@ -179,7 +179,7 @@ class QuestionDerivation:
                     OptionOrigin.STEP,
                     _source(record, message.index),
                 )
-                fine = {digests[place] for what, place in known.fine.items() if what != action}
+                fine = {digests[place] for what, place in acts.fine.items() if what != action}
                 yield self._question(
                     record,
                     record["messages"][: message.index],
@@ -212,8 +212,8 @@ class QuestionDerivation:
         """By place the wrong actions, as `_packed`, and the digests (`act_digest`) of others."""
         wrong: dict[int, list[int]] = defaultdict(list)
         fine: dict[int, list[int]] = defaultdict(list)
-        for known in actions:
-            for places, wanted in ((known.wrong, wrong), (known.fine, fine)):
+        for acts in actions:
+            for places, wanted in ((acts.wrong, wrong), (acts.fine, fine)):
                 for run, step in places.values():
                     wanted[run].append(step)
         packed: dict[_Place, bytes] = {}

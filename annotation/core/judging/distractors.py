@@ -157,12 +157,12 @@ def _proposal(entry: Any) -> Proposal | None:
     read = [_call(call) for call in calls]
     if None in read:
         return None
-    known = {name for act in NextAct for name in KINDS[act]}
+    kinds = {name for act in NextAct for name in KINDS[act]}
     return Proposal(
         text,
         tuple(call for call in read if call is not None),
         reasoning,
-        kind if isinstance(kind, str) and kind in known else "",
+        kind if isinstance(kind, str) and kind in kinds else "",
     )
 
 

@@ -127,8 +127,8 @@ def _commonest(counts: Counter[T]) -> list[tuple[T, int]]:
 
 
 def _reason(code: str) -> str:
-    known = REASON_CODES_BY_CODE.get(code)
-    return known.title if known is not None else code or "none given"
+    reason_code = REASON_CODES_BY_CODE.get(code)
+    return reason_code.title if reason_code is not None else code or "none given"
 
 
 def _agreement(figures: Iterable[tuple[str, Any, Any]], versions: tuple[str, str]) -> list[str]:

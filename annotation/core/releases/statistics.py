@@ -165,12 +165,12 @@ def model_successes(released: ReleasedLabels) -> tuple[ModelSuccess, ...]:
 def _successes(parts: Sequence[ModelStatistics]) -> tuple[ModelSuccess, ...]:
     successes: dict[str, ModelSuccess] = {}
     for part in parts:
-        known = successes.get(part.policy_model, ModelSuccess(part.policy_model, 0, Counter(), Counter()))
+        success = successes.get(part.policy_model, ModelSuccess(part.policy_model, 0, Counter(), Counter()))
         successes[part.policy_model] = ModelSuccess(
             part.policy_model,
-            known.records + part.records,
-            known.outcomes + part.outcomes,
-            known.steps + part.steps,
+            success.records + part.records,
+            success.outcomes + part.outcomes,
+            success.steps + part.steps,
         )
     return tuple(successes[name] for name in sorted(successes))
 

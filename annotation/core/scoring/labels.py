@@ -72,8 +72,8 @@ class ReleasedLabels:
         for number, record in enumerate(records):
             subset = subsets.setdefault(record["subset"], len(subsets))
             key = record.get("task_key")
-            known = (subset, key) if key is not None else (subset, None, record["query_index"])
-            task = tasks.setdefault(known, len(tasks))
+            task_key = (subset, key) if key is not None else (subset, None, record["query_index"])
+            task = tasks.setdefault(task_key, len(tasks))
             texts.append((record["record_id"], record.get("policy_model") or ""))
             rows.append((subset, task, record["sample_index"], record["final_label"]))
             labels = sorted((int(index), value) for index, value in record["step_labels"].items())

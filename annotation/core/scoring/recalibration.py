@@ -43,7 +43,7 @@ def recalibrated(released: ReleasedLabels, predicted: Predictions) -> Prediction
     return None if steps is None else Predictions(steps, predicted.outcome, predicted.there, predicted.failed)
 
 
-def of_project(known: ReleasedLabels, predicted: Predictions, resolved: BoolArray) -> Labels | None:
+def of_project(released: ReleasedLabels, predicted: Predictions, resolved: BoolArray) -> Labels | None:
     """A judge's step labels after recalibration on what has been resolved of a project: (S,), MISSING where
     the judge gave none.
 
@@ -52,19 +52,19 @@ def of_project(known: ReleasedLabels, predicted: Predictions, resolved: BoolArra
     when the judge labels resolved steps of fewer than two tasks.
     """
     rows = predicted.steps != MISSING
-    task, taught = known.task[known.record], rows & resolved
+    task, taught = released.task[released.record], rows & resolved
     if len(np.unique(task[taught])) < 2:
         return None
-    features = step_features(known, [predicted])
-    labels = np.full(known.n_steps, MISSING, dtype=np.int8)
+    features = step_features(released, [predicted])
+    labels = np.full(released.n_steps, MISSING, dtype=np.int8)
     tasks, place = np.unique(task[taught], return_inverse=True)
-    fold_of = np.full(known.n_tasks, -1)
+    fold_of = np.full(released.n_tasks, -1)
     fold_of[tasks[place]] = deal(task[taught], seed=SEED)
     fold = fold_of[task]
     for number in range(-1, int(fold.max()) + 1):
         asked, learned = rows & (fold == number), taught & (fold != number)
         if asked.any():
-            labels[asked] = _told(features[learned], known.value[learned], features[asked], STRENGTH)
+            labels[asked] = _told(features[learned], released.value[learned], features[asked], STRENGTH)
     return labels
 
 

@@ -82,31 +82,31 @@ def drawn_for_two(seed: int, trajectory: int) -> bool:
     return fraction(seed, "two people", trajectory) < ALWAYS_TWO
 
 
-def labelled_by_all(known: ReleasedLabels, judges: Sequence[JudgeLabels]) -> BoolArray:
+def labelled_by_all(released: ReleasedLabels, judges: Sequence[JudgeLabels]) -> BoolArray:
     """The records of which each of at least three judges labels every step and the outcome: (R,)."""
     if len(judges) < FEWEST_JUDGES:
-        return np.zeros(known.n_records, dtype=bool)
-    lacking = np.zeros(known.n_records, dtype=bool)
+        return np.zeros(released.n_records, dtype=bool)
+    lacking = np.zeros(released.n_records, dtype=bool)
     for judge in judges:
         lacking |= judge.predicted.outcome == MISSING
-        lacking[known.record[judge.predicted.steps == MISSING]] = True
+        lacking[released.record[judge.predicted.steps == MISSING]] = True
     return ~lacking
 
 
 def rule(
-    known: ReleasedLabels, stack: Stack, people: tuple[Predictions, Predictions], taught: BoolArray
+    released: ReleasedLabels, stack: Stack, people: tuple[Predictions, Predictions], taught: BoolArray
 ) -> SecondPersonRule | None:
-    """The rule from the records `taught` (R,), whose labels in `known` are resolved and which both `people`
-    have labelled. None for fewer than 100 of them."""
+    """The rule from the records `taught` (R,), whose labels in `released` are resolved and which both
+    `people` have labelled. None for fewer than 100 of them."""
     if int(taught.sum()) < FITTED_AT[0]:
         return None
-    steps = taught[known.record]
-    step_labels = _confusion(known.value[steps], [one.steps[steps] for one in people])
-    outcomes = _confusion(known.outcome[taught], [one.outcome[taught] for one in people])
-    expected = np.concatenate([_doubt(known, stack, one, step_labels, outcomes)[taught] for one in people])
-    wrong = np.concatenate([_wrong(known, one)[taught] for one in people])
+    steps = taught[released.record]
+    step_labels = _confusion(released.value[steps], [one.steps[steps] for one in people])
+    outcomes = _confusion(released.outcome[taught], [one.outcome[taught] for one in people])
+    expected = np.concatenate([_doubt(released, stack, one, step_labels, outcomes)[taught] for one in people])
+    wrong = np.concatenate([_wrong(released, one)[taught] for one in people])
     factor = max(1.0, float((wrong.sum() + 1) / (expected.sum() + 1)))
-    labels = len(people) * int((known.lengths() + 1)[taught].sum())
+    labels = len(people) * int((released.lengths() + 1)[taught].sum())
     order = np.argsort(expected, kind="stable")
     passing = np.maximum(np.cumsum(expected[order]) * factor, np.cumsum(wrong[order])) / labels
     most = int(np.searchsorted(np.maximum.accumulate(passing), MOST_WRONG, side="right"))
@@ -120,10 +120,10 @@ def rule(
     )
 
 
-def doubts(known: ReleasedLabels, stack: Stack, person: Predictions, by: SecondPersonRule) -> FloatArray:
+def doubts(released: ReleasedLabels, stack: Stack, person: Predictions, by: SecondPersonRule) -> FloatArray:
     """The expected number of wrong labels of a person in each record, (R,), outcome included; infinite where
     a label is missing."""
-    return _doubt(known, stack, person, by.step_labels, by.outcomes)
+    return _doubt(released, stack, person, by.step_labels, by.outcomes)
 
 
 def needs_second(doubt: FloatArray, by: SecondPersonRule) -> BoolArray:
@@ -133,10 +133,10 @@ def needs_second(doubt: FloatArray, by: SecondPersonRule) -> BoolArray:
 
 
 def _doubt(
-    known: ReleasedLabels, stack: Stack, person: Predictions, step_labels: Shares, outcomes: Shares
+    released: ReleasedLabels, stack: Stack, person: Predictions, step_labels: Shares, outcomes: Shares
 ) -> FloatArray:
     of_steps = _probably_wrong(stack.steps, person.steps, step_labels)
-    doubts = np.bincount(known.record, weights=of_steps, minlength=known.n_records).astype(np.float64)
+    doubts = np.bincount(released.record, weights=of_steps, minlength=released.n_records).astype(np.float64)
     return doubts + _probably_wrong(stack.outcome, person.outcome, outcomes)
 
 
@@ -151,11 +151,13 @@ def _probably_wrong(told: FloatArray, labels: Labels, shares: Shares) -> FloatAr
     return chances
 
 
-def _wrong(known: ReleasedLabels, person: Predictions) -> FloatArray:
+def _wrong(released: ReleasedLabels, person: Predictions) -> FloatArray:
     """The number of a person's labels that were not resolved so, (R,), outcome included."""
-    wrong = (person.steps != known.value).astype(np.float64)
-    wrong_labels = np.bincount(known.record, weights=wrong, minlength=known.n_records).astype(np.float64)
-    wrong_labels += person.outcome != known.outcome
+    wrong = (person.steps != released.value).astype(np.float64)
+    wrong_labels = np.bincount(released.record, weights=wrong, minlength=released.n_records).astype(
+        np.float64
+    )
+    wrong_labels += person.outcome != released.outcome
     return wrong_labels
 
 

@@ -60,9 +60,9 @@ class Stack:
     outcome: FloatArray
     tells: bool = True
 
-    def only(self, known: ReleasedLabels, records: BoolArray) -> Stack:
+    def only(self, released: ReleasedLabels, records: BoolArray) -> Stack:
         """Those of some records (R,)."""
-        return replace(self, steps=self.steps[records[known.record]], outcome=self.outcome[records])
+        return replace(self, steps=self.steps[records[released.record]], outcome=self.outcome[records])
 
     def right_steps(self, labels: Labels | IntArray) -> FloatArray:
         """The probability that each label of a step is right, (S,); 0 where there is none."""
@@ -72,30 +72,30 @@ class Stack:
         """The same of outcomes, (R,)."""
         return _of_label(self.outcome, labels)
 
-    def expected_wrong(self, known: ReleasedLabels) -> FloatArray:
-        """The expected number of steps whose label in `known` is wrong, by record: (R,)."""
-        doubt = 1 - self.right_steps(known.value)
-        expected = np.bincount(known.record, weights=doubt, minlength=known.n_records)
+    def expected_wrong(self, released: ReleasedLabels) -> FloatArray:
+        """The expected number of steps whose label in `released` is wrong, by record: (R,)."""
+        doubt = 1 - self.right_steps(released.value)
+        expected = np.bincount(released.record, weights=doubt, minlength=released.n_records)
         return expected.astype(np.float64)
 
 
-def stack(known: ReleasedLabels, judges: Sequence[JudgeLabels], labelled: BoolArray) -> Stack | None:
-    """The stack of these judges. `labelled` (R,): the records whose labels in `known` are people's; those of
-    others are not looked at. None for fewer than two judges, or fewer than two labelled tasks.
+def stack(released: ReleasedLabels, judges: Sequence[JudgeLabels], labelled: BoolArray) -> Stack | None:
+    """The stack of these judges. `labelled` (R,): the records whose labels in `released` are people's; those
+    of others are not looked at. None for fewer than two judges, or fewer than two labelled tasks.
 
     A judge is left out by not giving it: a model that is one is measured by a stack without it."""
-    tasks = np.unique(known.task[labelled])
+    tasks = np.unique(released.task[labelled])
     if len(judges) < FEWEST_JUDGES or len(tasks) < FEWEST_TASKS:
         return None
-    fold_of = np.full(known.n_tasks, -1)
-    fold_of[known.task[labelled]] = deal(known.task[labelled], seed=SEED)
+    fold_of = np.full(released.n_tasks, -1)
+    fold_of[released.task[labelled]] = deal(released.task[labelled], seed=SEED)
     strength = STRENGTH / len(judges)
-    by_record = fold_of[known.task]
-    own, fold = labelled[known.record], by_record[known.record]
-    steps = _told(_step_columns(known, judges), known.value, own, fold, strength)
-    alone = _told(_step_columns(known, []), known.value, own, fold, STRENGTH)
-    tells = _more(steps[own], alone[own], known.value[own], known.task[known.record[own]])
-    outcome = _told(_outcome_columns(known, judges), known.outcome, labelled, by_record, strength)
+    by_record = fold_of[released.task]
+    own, fold = labelled[released.record], by_record[released.record]
+    steps = _told(_step_columns(released, judges), released.value, own, fold, strength)
+    alone = _told(_step_columns(released, []), released.value, own, fold, STRENGTH)
+    tells = _more(steps[own], alone[own], released.value[own], released.task[released.record[own]])
+    outcome = _told(_outcome_columns(released, judges), released.outcome, labelled, by_record, strength)
     return Stack(steps, outcome, tells)
 
 
@@ -121,27 +121,29 @@ def _more(with_judges: FloatArray, alone: FloatArray, value: IntArray, task: Int
     return bool(by_task.mean() > by_task.std(ddof=1) / np.sqrt(len(tasks)))
 
 
-def _step_columns(known: ReleasedLabels, judges: Sequence[JudgeLabels]) -> FloatArray:
+def _step_columns(released: ReleasedLabels, judges: Sequence[JudgeLabels]) -> FloatArray:
     """(S, n): those of recalibration, and what a whole trajectory tells of its steps."""
-    left = known.lengths()[known.record] - 1 - known.positions()
+    left = released.lengths()[released.record] - 1 - released.positions()
     return np.hstack(
         [
-            step_features(known, [one.predicted for one in judges]),
+            step_features(released, [one.predicted for one in judges]),
             (left == 0)[:, None],
             np.log1p(left)[:, None],
         ]
-        + [one_hot(one.predicted.outcome, SAID)[known.record] for one in judges]
+        + [one_hot(one.predicted.outcome, SAID)[released.record] for one in judges]
         + [_confidence(one) for one in judges if one.probability is not None]
     )
 
 
-def _outcome_columns(known: ReleasedLabels, judges: Sequence[JudgeLabels]) -> FloatArray:
+def _outcome_columns(released: ReleasedLabels, judges: Sequence[JudgeLabels]) -> FloatArray:
     """(R, n): of each judge its outcome, whether it says −1 of any step, and its label of the last."""
-    lengths = known.lengths()
-    ends = np.where(lengths > 0, known.starts()[1:] - 1, -1)
-    columns = [subset_columns(known), np.log1p(lengths)[:, None]]
+    lengths = released.lengths()
+    ends = np.where(lengths > 0, released.starts()[1:] - 1, -1)
+    columns = [subset_columns(released), np.log1p(lengths)[:, None]]
     for one in judges:
-        minus = np.bincount(known.record, weights=one.predicted.steps == VALUES[0], minlength=known.n_records)
+        minus = np.bincount(
+            released.record, weights=one.predicted.steps == VALUES[0], minlength=released.n_records
+        )
         columns += [
             one_hot(one.predicted.outcome, SAID),
             (minus > 0)[:, None],

@@ -79,7 +79,7 @@ def read_decisions(
     differ, it has none and is marked as contradictory.
     """
     start = stream.tell()
-    known = _identities(stream, context, convert, start)
+    identities = _identities(stream, context, convert, start)
     stream.seek(start)
     counts: Counter[str] = Counter()
     histories, tasks, met = set[int](), set[int](), set[int]()
@@ -103,7 +103,7 @@ def read_decisions(
             counts["repeats"] += 1
             continue
         met.add(identity)
-        if identity in known.contradictory:
+        if identity in identities.contradictory:
             decision = _without_key(decision)
         counts["contradictory"] += decision.contradictory
         histories.add(history)
@@ -130,7 +130,7 @@ def _records(stream: BinaryIO, context: ReadContext) -> Iterator[Record | Record
 
 def _identities(stream: BinaryIO, context: ReadContext, convert: Convert, start: int) -> _Identities:
     """The identities of a file; of one that is only looked at, those of its beginning."""
-    known = _Identities()
+    identities = _Identities()
     for record in _records(stream, context):
         if context.gather_bytes is not None and stream.tell() - start > context.gather_bytes:
             break
@@ -139,8 +139,8 @@ def _identities(stream: BinaryIO, context: ReadContext, convert: Convert, start:
             decision = _converted(record, convert, problems)
             if decision is not None and not problems:
                 _, identity, key = _identity(decision)
-                known.add(identity, key)
-    return known
+                identities.add(identity, key)
+    return identities
 
 
 def _converted(record: Record, convert: Convert, problems: RecordProblems) -> Decision | None:

@@ -28,17 +28,19 @@ def history(
     access = access or field_access(actor, trajectory)
     resolved = access.discussed and access.consensus
     talk = access.others_labels or access.discussed
-    known = _assignments(actor, trajectory, access, every_one=access.others_labels or resolved)
+    assignments = _assignments(actor, trajectory, access, every_one=access.others_labels or resolved)
     steps = {step.pk: step for step in Step.objects.filter(trajectory=trajectory)}
     turns = Assignment.objects.filter(trajectory=trajectory).order_by()
     cases = Adjudication.objects.filter(trajectory=trajectory).order_by()
-    since = min((one.claimed_at for one in known.values() if one.annotator_id == actor.pk), default=None)
+    since = min(
+        (one.claimed_at for one in assignments.values() if one.annotator_id == actor.pk), default=None
+    )
     reader = HistoryReader(
         user=actor,
         trajectory=trajectory,
         place=place,
         names=access.names,
-        assignments=known,
+        assignments=assignments,
         talk=talk,
         case=access.others_labels or resolved,
         consensus=access.consensus,
@@ -48,7 +50,7 @@ def history(
         letters=_letters(trajectory) if talk else {},
         steps=steps,
         annotators=frozenset(
-            [one.annotator_id for one in known.values()]
+            [one.annotator_id for one in assignments.values()]
             + (list(turns.values_list("annotator", flat=True)) if talk else [])
         ),
         adjudicators=frozenset(cases.values_list("adjudicator", flat=True) if talk else []),

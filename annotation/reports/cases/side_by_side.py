@@ -318,7 +318,7 @@ def _annotator_label(
 ) -> AnnotatorLabel:
     if row is None:
         return AnnotatorLabel(side.letter, side.name, None)
-    known = REASON_CODES_BY_CODE.get(row.reason)
+    reason_code = REASON_CODES_BY_CODE.get(row.reason)
     return AnnotatorLabel(
         letter=side.letter,
         name=side.name,
@@ -327,7 +327,7 @@ def _annotator_label(
         unsure=row.unsure,
         flagged=row.flagged,
         note=unescape(row.note),
-        reason=known.title if known else row.reason,
+        reason=reason_code.title if reason_code else row.reason,
         code=row.reason,
         root=steps.get(row.root_id or 0) if isinstance(row, Label) else None,
     )

@@ -34,10 +34,10 @@ def selections(*, actor: Actor, release: Release) -> list[Selections]:
     Raises Conflict where the project has none."""
     require(actor, "release.view", release)
     release.project.of_kind.require(Feature.RUNS)
-    known, answers_given = entries(release), np.array(answers(release), dtype=object)
-    released = known.released
+    listed, answers_given = entries(release), np.array(answers(release), dtype=object)
+    released = listed.released
     chosen = []
-    for one in known.models:
+    for one in listed.models:
         by_subset = {
             released.subsets[place]: _selected(released, one.predicted, answers_given, [place])
             for place in sorted(one.covered)

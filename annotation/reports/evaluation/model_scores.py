@@ -81,9 +81,9 @@ def model_scores(*, actor: Actor, row: PredictionSet, by_pairs: bool = False) ->
     """The scores of one prediction set, which comes with its release, where that holds questions and pairs on
     the questions, or `by_pairs`. One query and those of the permission."""
     require(actor, "release.view", row.release)
-    known = outline(row.release)
-    switches = has_pairs_beside(known.released)
-    whole = as_pairs(known.released) if by_pairs and switches else known.released
+    index = outline(row.release)
+    switches = has_pairs_beside(index.released)
+    whole = as_pairs(index.released) if by_pairs and switches else index.released
     (everything,) = predictions(whole, [row])
     covered = np.isin(whole.subset, whole.subset[everything.there])
     released, predicted = whole.only(covered), everything.only(whole, covered)
@@ -92,7 +92,7 @@ def model_scores(*, actor: Actor, row: PredictionSet, by_pairs: bool = False) ->
     scheme = scheme_of(released)
     of_questions = scheme is BY_QUESTIONS
     subsets, cuts = ({}, {}) if by_steps else _parts(released, predicted)
-    made = read(row.recalibrated if known.fitted else None, whole)
+    made = read(row.recalibrated if index.fitted else None, whole)
     sums = sums_of(released, predicted)[None]
     every = estimated(released, sums)
     recalibrated = None

@@ -26,5 +26,5 @@ def difficulties(project: Project) -> Difficulties:
     for each judge."""
     data = material(project, judges=[judge.pk for judge in stacked_judges(project.pk)])
     shares = pairs.difficulty(data.known, [judge.predicted for judge in data.judges.values()])
-    known = zip(data.trajectory.tolist(), shares.tolist(), strict=True)
-    return Difficulties({pk: share for pk, share in known if share == share}, len(data.judges))
+    by_trajectory = zip(data.trajectory.tolist(), shares.tolist(), strict=True)
+    return Difficulties({pk: share for pk, share in by_trajectory if share == share}, len(data.judges))

@@ -99,8 +99,10 @@ def estimate(*, viewer: Actor, sample: m.WorkshopSample, prompt_version: str) ->
     """
     require(viewer, "suggest", sample.judge)
     trial = m.Judge.stored.filter(sample=sample, prompt_version=prompt_version).first()
-    known = sample.trajectories.filter(live=True) if trial is None else pending_trajectories(trial, ALL)
-    wanted = list(known.values_list("pk", flat=True))
+    trajectories = (
+        sample.trajectories.filter(live=True) if trial is None else pending_trajectories(trial, ALL)
+    )
+    wanted = list(trajectories.values_list("pk", flat=True))
     return estimate_for(_with_prompt(sample.judge, prompt_version, trial), wanted)
 
 

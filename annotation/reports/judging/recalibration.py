@@ -94,11 +94,11 @@ def material(judge: m.Judge) -> RecalibrationMaterial:
         6,
     )
     subset, task, trajectory, step, suggested, consensus = rows.T
-    known = ReleasedLabels.of_steps(
+    released = ReleasedLabels.of_steps(
         subset, question_numbers(judge.project_id, task), trajectory, consensus, step
     )
-    predicted = Predictions.constant(suggested, known.outcome)
-    return RecalibrationMaterial(known, predicted, consensus != MISSING, step)
+    predicted = Predictions.constant(suggested, released.outcome)
+    return RecalibrationMaterial(released, predicted, consensus != MISSING, step)
 
 
 def question_numbers(project: int, task: Integers) -> Integers:

@@ -195,7 +195,7 @@ def first_read(project: m.Project) -> FirstRead | None:
 def labels_of_people(data: StackMaterial, slot: int | None = None) -> Predictions:
     """The blind labels of whoever has submitted each trajectory in a slot (None: in whichever); `there` where
     none is missing. Three queries."""
-    known = data.known
+    released = data.known
     where = {
         "assignment__trajectory__in": data.trajectory.tolist(),
         "assignment__state": AssignmentState.SUBMITTED,
@@ -203,7 +203,7 @@ def labels_of_people(data: StackMaterial, slot: int | None = None) -> Prediction
     if slot is not None:
         where["assignment__slot"] = slot
     place = {pk: at for at, pk in enumerate(data.trajectory.tolist())}
-    predicted = Predictions.none(known)
+    predicted = Predictions.none(released)
     steps = m.Step.objects.filter(trajectory__in=place).order_by("trajectory", "ordinal")
     place_of_step = {pk: at for at, pk in enumerate(steps.values_list("pk", flat=True))}
     labels = with_blind_values(m.Label.objects.filter(**where)).order_by()

@@ -33,11 +33,11 @@ class StackMaterial:
     @property
     def enough(self) -> bool:
         """Whether there are judges, steps and tasks enough for a stack."""
-        known, labelled = self.known, self.labelled
+        released, labelled = self.known, self.labelled
         return (
             len(self.judges) >= FEWEST_JUDGES
-            and int(labelled[known.record].sum()) >= FEWEST_STEPS
-            and len(np.unique(known.task[labelled])) >= FEWEST_TASKS
+            and int(labelled[released.record].sum()) >= FEWEST_STEPS
+            and len(np.unique(released.task[labelled])) >= FEWEST_TASKS
         )
 
 
@@ -70,26 +70,26 @@ def material(
         5,
     )
     subset, task, of_step, step, value = rows.T
-    known = ReleasedLabels.of_steps(subset, question_numbers(project.pk, task), of_step, value)
-    trajectory = of_step[known.starts()[:-1]]
+    released = ReleasedLabels.of_steps(subset, question_numbers(project.pk, task), of_step, value)
+    trajectory = of_step[released.starts()[:-1]]
     outcomes = m.OutcomeConsensus.objects.filter(resolved, here, trajectory__project=project).order_by()
     place = {pk: at for at, pk in enumerate(trajectory.tolist())}
-    labelled = np.zeros(known.n_records, dtype=bool)
+    labelled = np.zeros(released.n_records, dtype=bool)
     for pk, outcome in integer_rows(outcomes.values_list("trajectory", "value"), 2).tolist():
         if pk in place:
-            known.outcome[place[pk]], labelled[place[pk]] = outcome, True
+            released.outcome[place[pk]], labelled[place[pk]] = outcome, True
     place_of_step = {pk: at for at, pk in enumerate(step.tolist())}
     rows_ = m.Judge.objects.filter(project=project, suggestions__isnull=False).order_by("pk").distinct()
     asked = rows_ if judges is None else rows_.filter(pk__in=judges)
     labels = {
-        pk: labels_of(pk, known, place, place_of_step, only) for pk in asked.values_list("pk", flat=True)
+        pk: labels_of(pk, released, place, place_of_step, only) for pk in asked.values_list("pk", flat=True)
     }
-    return StackMaterial(known, labelled, trajectory, labels)
+    return StackMaterial(released, labelled, trajectory, labels)
 
 
 def labels_of(
     judge: int,
-    known: ReleasedLabels,
+    released: ReleasedLabels,
     place: Mapping[int, int],
     place_of_step: Mapping[int, int],
     only: Collection[int] | None = None,
@@ -97,7 +97,7 @@ def labels_of(
 ) -> JudgeLabels:
     """The labels of a judge, of some trajectories or up to a moment, for records whose trajectories and steps
     (pks) have these places. Two queries."""
-    predicted, probability = Predictions.none(known), np.full(known.n_steps, np.nan)
+    predicted, probability = Predictions.none(released), np.full(released.n_steps, np.nan)
     suggestions = m.Suggestion.objects.filter(judge=judge).order_by("pk")
     labels = m.SuggestedLabel.objects.filter(suggestion__judge=judge, value__isnull=False).order_by("pk")
     if only is not None:

@@ -44,14 +44,14 @@ def reader_scores(audit: m.LabelAudit) -> dict[str, Measure]:
     rows = list(counted_draws.values_list(*columns, "times"))
     if len(rows) < FEWEST:
         return dict.fromkeys(figures, Measure(None, len(rows), TOO_FEW))
-    known, steps = _consensus(audit, rows)
-    readings = _readings(audit, known, steps, [row[0] for row in rows])
-    alone = replace(known, task=np.arange(known.n_records))
+    released, steps = _consensus(audit, rows)
+    readings = _readings(audit, released, steps, [row[0] for row in rows])
+    alone = replace(released, task=np.arange(released.n_records))
     counted = np.sum([task_sums(alone, one) * one.there[:, None] for one in readings], axis=0)
     weights = np.array([times / chance for *_row, chance, times in rows])
-    sums = np.zeros((1, known.n_tasks, counted.shape[1]))
-    np.add.at(sums[0], known.task, counted * weights[:, None] / weights.mean())
-    estimates, totals = estimated(known, sums, figures), counted.sum(axis=0)
+    sums = np.zeros((1, released.n_tasks, counted.shape[1]))
+    np.add.at(sums[0], released.task, counted * weights[:, None] / weights.mean())
+    estimates, totals = estimated(released, sums, figures), counted.sum(axis=0)
     return {name: estimates[name].measures(one.n(totals))[0] for name, one in figures.items()}
 
 
@@ -63,14 +63,14 @@ def _consensus(audit: m.LabelAudit, rows: list[tuple[Any, ...]]) -> tuple[Releas
     kept = [row for row in labels.values_list("trajectory", "step", "value") if row[0] in place]
     record = np.array([place[row[0]] for row in kept])
     task, subset = (np.array([row[at] for row in rows])[record] for at in (1, 2))
-    known = ReleasedLabels.of_steps(subset, task, record, np.array([row[2] for row in kept]))
+    released = ReleasedLabels.of_steps(subset, task, record, np.array([row[2] for row in kept]))
     outcomes = dict(m.OutcomeConsensus.objects.filter(**of).values_list("trajectory", "value"))
     outcome = np.array([outcomes[row[0]] for row in rows])
-    return replace(known, outcome=outcome), {row[1]: at for at, row in enumerate(kept)}
+    return replace(released, outcome=outcome), {row[1]: at for at, row in enumerate(kept)}
 
 
 def _readings(
-    audit: m.LabelAudit, known: ReleasedLabels, steps: dict[int, int], trajectories: list[int]
+    audit: m.LabelAudit, released: ReleasedLabels, steps: dict[int, int], trajectories: list[int]
 ) -> list[Predictions]:
     """The labels of the first and the second reader of each trajectory before they had seen anything of it. A
     reading that is not blind throughout is none."""
@@ -81,7 +81,7 @@ def _readings(
     }
     labels = m.Label.stored.filter(**of).annotate(blind=BLIND_VALUE).order_by("assignment__recheck")
     outcomes = m.OutcomeLabel.stored.filter(**of).annotate(blind=BLIND_VALUE).order_by("assignment__recheck")
-    readings = [Predictions.none(known) for _ in range(READERS)]
+    readings = [Predictions.none(released) for _ in range(READERS)]
     turns: dict[int, list[int]] = {trajectory: [] for trajectory in trajectories}
     place = {trajectory: at for at, trajectory in enumerate(trajectories)}
     of_label = ("assignment", "assignment__trajectory", "step", "blind")
@@ -95,6 +95,6 @@ def _readings(
         if assignment in turns[trajectory] and blind is not None:
             readings[turns[trajectory].index(assignment)].outcome[place[trajectory]] = blind
     for one in readings:
-        lacking = np.bincount(known.record[one.steps == MISSING], minlength=known.n_records) > 0
+        lacking = np.bincount(released.record[one.steps == MISSING], minlength=released.n_records) > 0
         one.there[:] = ~lacking & (one.outcome != MISSING)
     return readings

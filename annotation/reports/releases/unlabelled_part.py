@@ -56,10 +56,10 @@ def unlabelled_part(project: Project, released: Collection[int], subsets: Collec
     if len(asked) < FEWEST_JUDGES:
         return UnlabelledPart(reason=FEW_JUDGES)
     # of a large project most is unbegun: held is what a judge was asked about
-    known = set().union(*asked)
+    by_any = set().union(*asked)
     rows = unbegun(project, subsets).order_by("subset__name", "pk")
     listed = rows.values_list("pk", "subset__name", "record_id").iterator()
-    names = {pk: (subset, name) for pk, subset, name in listed if pk in known}
+    names = {pk: (subset, name) for pk, subset, name in listed if pk in by_any}
     common, judges = _common(sorted((pks & names.keys() for pks in asked), key=len, reverse=True))
     if not common:
         return UnlabelledPart(reason=FEW_JUDGES)

@@ -64,11 +64,11 @@ def pilot_progress(pilot: Pilot) -> PilotProgress:
     """The progress of a pilot. For services that asked permission; four queries. `pilot` comes with its
     project and subset."""
     items = Trajectory.objects.filter(subset=pilot.subset_id, training=True)
-    known = {row.pk: row for row in items.only("pk", "record_id")}
+    records = {row.pk: row for row in items.only("pk", "record_id")}
     members = Membership.objects.filter(project=pilot.project_id, is_annotator=True, user__is_active=True)
     people = [row.user for row in members.select_related("user").order_by("user__username")]
     turns = Assignment.stored.filter(
-        trajectory__in=known, recheck__kind=RecheckKind.PILOT.value, state=AssignmentState.SUBMITTED
+        trajectory__in=records, recheck__kind=RecheckKind.PILOT.value, state=AssignmentState.SUBMITTED
     )
     done: dict[int, int] = defaultdict(int)
     for annotator in turns.order_by().values_list("annotator", flat=True):
@@ -87,10 +87,10 @@ def pilot_progress(pilot: Pilot) -> PilotProgress:
     for (trajectory, index, ordinal), votes in labels.items():
         steps[trajectory].append([value for _name, value in votes])
         if len({value for _name, value in votes}) > 1:
-            differing.append(DifferingStep(known[trajectory], index, ordinal + 1, tuple(votes)))
+            differing.append(DifferingStep(records[trajectory], index, ordinal + 1, tuple(votes)))
     return PilotProgress(
         pilot,
-        len(known),
+        len(records),
         tuple(PilotPerson(person, done[person.pk]) for person in people),
         pilot_alpha(steps),
         tuple(differing),

@@ -413,12 +413,12 @@ def _outlook(
     by_day, by_person = Counter[int](), Counter[int]()
     today = now.astimezone(zone).date()
     begun = min((row.first for row in turns.values() if row.first), default=now).astimezone(zone).date()
-    known = min(FORECAST_DAYS, (today - begun).days)
+    days_known = min(FORECAST_DAYS, (today - begun).days)
     for (person, n), done in work.items():
-        if FORECAST_DAYS - known <= n < FORECAST_DAYS:
+        if FORECAST_DAYS - days_known <= n < FORECAST_DAYS:
             by_day[n] += done.placed
             by_person[person] += done.placed
-    daily = [by_day[n] for n in range(FORECAST_DAYS - known, FORECAST_DAYS)]
+    daily = [by_day[n] for n in range(FORECAST_DAYS - days_known, FORECAST_DAYS)]
     free = max(free - own.asked_again, 0)
     days = days_until_done(daily, claimed + free)
     if days.value:

@@ -95,7 +95,7 @@ def search(
     would tell what came out of turn.
 
     `reasons`: the titles of reason codes as the person reads them. What is shown of others' judgements has to
-    be noted (services/noted_reads.py, `matches`). Whoever labels a trajectory finds of it only its texts and
+    be noted (services/noted_reads.py, `found`). Whoever labels a trajectory finds of it only its texts and
     what they say themselves; of what an admin could still label, only its texts. Raises Invalid for too few
     letters or an unknown kind. The number of queries is constant.
     """
@@ -112,8 +112,8 @@ def search(
         for one in kinds:
             matches += islice(_said(reader, pages, one, pattern, reasons), MOST)
     names = Trajectory.objects.filter(pk__in={row.trajectory for row in matches}).order_by()
-    known = dict(names.values_list("pk", "record_id"))
-    return [replace(row, record_id=known[row.trajectory]) for row in matches]
+    record_ids = dict(names.values_list("pk", "record_id"))
+    return [replace(row, record_id=record_ids[row.trajectory]) for row in matches]
 
 
 def _pages(actor: User, project: Project) -> dict[int, Page]:

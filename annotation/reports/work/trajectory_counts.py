@@ -73,8 +73,8 @@ def _remembered(
 ) -> dict[int, C]:
     """What is counted must be the same after a way through JSON: in Redis it is kept so."""
     names = {project: f"{name}:{project}" for project in projects}
-    known = cache.get_many(names.values())
-    remembered = {project: known[key] for project, key in names.items() if key in known}
+    cached = cache.get_many(names.values())
+    remembered = {project: cached[key] for project, key in names.items() if key in cached}
     missing = projects - remembered.keys()
     for project, counted in (count(missing) if missing else {}).items():
         remembered[project] = counted

@@ -103,10 +103,12 @@ def _unfit(asked: User | None) -> Invalid:
 def _may(people: dict[int, User], trajectories: Collection[int]) -> dict[int, set[int]]:
     """By trajectory the people who have never held it, and do not know what became of its source."""
     held = Assignment.stored.filter(trajectory__in=trajectories, annotator__in=people)
-    known = Exposure.objects.filter(trajectory__in=trajectories, user__in=people, kind=ExposureKind.SOURCE)
+    exposures = Exposure.objects.filter(
+        trajectory__in=trajectories, user__in=people, kind=ExposureKind.SOURCE
+    )
     barred = {
         *held.order_by().values_list("trajectory", "annotator"),
-        *known.order_by().values_list("trajectory", "user"),
+        *exposures.order_by().values_list("trajectory", "user"),
     }
     return {pk: {person for person in people if (pk, person) not in barred} for pk in trajectories}
 

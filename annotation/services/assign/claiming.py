@@ -158,7 +158,7 @@ def _members(user: int, project: int, now: datetime, day: date) -> QuerySet[Memb
     of_project = {"project": OuterRef("project")}
     waiting = askable(user, now=now).filter(**of_project).values("pk")[:1]
     newest = Assignment.stored.filter(**of_project, annotator=user).order_by("-pk").values("pk")[:1]
-    known = Membership.objects.order_by().annotate(
+    members = Membership.objects.order_by().annotate(
         recheck=Subquery(waiting),
         last=Subquery(newest),
         assigned=Exists(Reservation.objects.filter(**of_project, annotator=user)),
@@ -167,7 +167,7 @@ def _members(user: int, project: int, now: datetime, day: date) -> QuerySet[Memb
         of_crowd=Exists(CrowdPlace.objects.filter(link__project=OuterRef("project"), user=user)),
         away=withheld.away_until(day),
     )
-    return known.filter(project=project, user=user)
+    return members.filter(project=project, user=user)
 
 
 _membership = Prepared(

@@ -111,11 +111,11 @@ def fate_of(drafts: Sequence[PreparedDraft], here: dict[str, _Known]) -> str:
     One whose parts differ has the gravest."""
     fates = {"known"}
     for draft in drafts:
-        known = here.get(draft.record_id)
-        if known is None:
+        stored = here.get(draft.record_id)
+        if stored is None:
             fates.add("new")
-        elif known.digest != draft.digest and not known.edited:
-            fates.add("version" if known.begun else "replaced")
+        elif stored.digest != draft.digest and not stored.edited:
+            fates.add("version" if stored.begun else "replaced")
     return next(fate for fate in ("version", "replaced", "new", "known") if fate in fates)
 
 

@@ -68,18 +68,18 @@ class _Read:
 
 def pull_files(actor: Actor, row: Transfer, store: Store, beat: Beat) -> None:
     """Go through the files of a store, and bring in what is new unless it is dry."""
-    known = _known(row.connection)
+    files = _known(row.connection)
     for listed in store.listed():
         if listed.left_out:
             beat.leave_out(listed.left_out)
         for file in listed.files:
             beat.done += 1
             beat()
-            if _is_known(row, known.get(file.path), file):
+            if _is_known(row, files.get(file.path), file):
                 beat.counts["files_known"] += 1
                 continue
             try:
-                _pull(actor, row, store, beat, file, fresh=file.path not in known)
+                _pull(actor, row, store, beat, file, fresh=file.path not in files)
             except LeaveOut as left:
                 beat.leave_out([LeftOut(file.path, left.args[0])])
         beat()

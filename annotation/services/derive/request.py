@@ -48,15 +48,15 @@ class DerivationRequest:
         """The request with these values. Raises Invalid with the fields that are wrong."""
         problems = {}
         if recipe not in set(Recipe):
-            known = ", ".join(Recipe)
-            problems["recipe"] = translatable("Unknown recipe; choose one of {known}.", known=known)
+            names = ", ".join(Recipe)
+            problems["recipe"] = translatable("Unknown recipe; choose one of {known}.", known=names)
         if not 0 <= seed <= MAX_INT:
             problems["seed"] = translatable("A whole number from 0 to {most}.", most=MAX_INT)
         if options is not None and not 2 <= options <= MAX_OPTIONS:
             problems["options"] = translatable("A whole number from 2 to {most}.", most=MAX_OPTIONS)
         if language not in LANGUAGES:
-            known = ", ".join(LANGUAGES)
-            problems["language"] = translatable("Unknown language; choose one of {known}.", known=known)
+            names = ", ".join(LANGUAGES)
+            problems["language"] = translatable("Unknown language; choose one of {known}.", known=names)
         if problems:
             raise Invalid(next(iter(problems.values())), fields=problems)
         return cls(Recipe(recipe), seed, options, anyway, fewer, successful, language)

@@ -68,8 +68,8 @@ def _settle(
     """Write what a part comes to; as it is then."""
     # two who settle at once follow one another
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    known = JudgesFirstVerdict.objects.filter(trajectory__in=[one.pk for one in part])
-    before = set(known.values_list("trajectory_id", flat=True))
+    verdicts = JudgesFirstVerdict.objects.filter(trajectory__in=[one.pk for one in part])
+    before = set(verdicts.values_list("trajectory_id", flat=True))
     fresh = [one for one in part if one.pk not in before]
     free = _free(project, [one.pk for one in fresh if one.verdict not in (None, JudgesFirst.PEOPLE)])
     fresh = [

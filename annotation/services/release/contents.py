@@ -207,14 +207,14 @@ def picked(project: Project, request: FreezeRequest) -> tuple[array[int], dict[s
     if band is None:
         return ordered, {}
     measured = difficulties(project)
-    known = [pk for pk in ordered if pk in measured.shares]
-    kept = array("q", [pk for pk in known if measured.shares[pk] in band])
+    with_difficulty = [pk for pk in ordered if pk in measured.shares]
+    kept = array("q", [pk for pk in with_difficulty if measured.shares[pk] in band])
     return kept, {
         "from": band.low,
         "to": band.high,
         "judges": measured.judges,
-        "outside": len(known) - len(kept),
-        "unknown": len(ordered) - len(known),
+        "outside": len(with_difficulty) - len(kept),
+        "unknown": len(ordered) - len(with_difficulty),
     }
 
 

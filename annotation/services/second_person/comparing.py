@@ -58,13 +58,13 @@ def _doubts(
     data = material(project, only=[*taught, *asked], judges=judges)
     if len(data.judges) < len(judges):
         return {}
-    known, each = data.known, list(data.judges.values())
-    stacked = stack(known, each, data.labelled & places_of(data, taught))
+    released, each = data.known, list(data.judges.values())
+    stacked = stack(released, each, data.labelled & places_of(data, taught))
     if stacked is None:
         return {}
     person = labels_of_people(data)
-    doubt = core.doubts(known, stacked, person, rule)
-    there = places_of(data, asked) & person.there & core.labelled_by_all(known, each) & np.isfinite(doubt)
+    doubt = core.doubts(released, stacked, person, rule)
+    there = places_of(data, asked) & person.there & core.labelled_by_all(released, each) & np.isfinite(doubt)
     return dict(zip(data.trajectory[there].tolist(), doubt[there].tolist(), strict=True))
 
 

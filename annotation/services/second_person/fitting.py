@@ -30,9 +30,9 @@ def fit(project: Project) -> None:
     if read is None or number <= already:
         return
     first = read.trajectories[:number]
-    known, taught = read.data.known, places_of(read.data, first)
-    stacked = stack(known, list(read.data.judges.values()), taught)
-    rule = core.rule(known, stacked, read.people, taught) if stacked else None
+    released, taught = read.data.known, places_of(read.data, first)
+    stacked = stack(released, list(read.data.judges.values()), taught)
+    rule = core.rule(released, stacked, read.people, taught) if stacked else None
     if rule is None:
         return
     values = {"taught": first, "judges": sorted(read.data.judges), "rule": rule.as_json()}

@@ -27,14 +27,14 @@ def count(project_id: int, changes: Mapping[Pair, int]) -> None:
     wanted = {pair: change for pair, change in ordered.items() if change and pair[0] != pair[1]}
     if not wanted:
         return
-    known = _locked(project_id, wanted)
-    if new := sorted(wanted.keys() - known.keys()):
+    counts = _locked(project_id, wanted)
+    if new := sorted(wanted.keys() - counts.keys()):
         rows = [Meeting(project_id=project_id, first_id=one, second_id=other, number=0) for one, other in new]
         Meeting.objects.bulk_create(rows, ignore_conflicts=True)
-        known = _locked(project_id, wanted)
+        counts = _locked(project_id, wanted)
     by_change: dict[int, list[int]] = defaultdict(list)
     for pair, change in wanted.items():
-        by_change[change].append(known[pair])
+        by_change[change].append(counts[pair])
     for change, pks in sorted(by_change.items()):
         Meeting.objects.filter(pk__in=pks).update(number=Greatest(F("number") + change, 0))
 

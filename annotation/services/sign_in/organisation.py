@@ -154,12 +154,12 @@ def _follow_groups(user: User, grants: Grants) -> None:
     """Set what memberships groups give now, and end those that they gave before and give no more. A
     membership made by hand stays as it is."""
     held = {one.project.slug: one for one in _memberships(user)}
-    known = {project.slug: project for project in Project.objects.filter(slug__in=list(grants.roles))}
-    for slug in sorted(grants.roles.keys() - known.keys()):
+    projects = {project.slug: project for project in Project.objects.filter(slug__in=list(grants.roles))}
+    for slug in sorted(grants.roles.keys() - projects.keys()):
         log.warning(
             "a group of the organisation gives roles in a project that is not there", extra={"slug": slug}
         )
-    for slug, project in sorted(known.items()):
+    for slug, project in sorted(projects.items()):
         membership = held.get(slug)
         if membership is None or (
             membership.from_groups and frozenset(membership.roles) != grants.roles[slug]

@@ -163,10 +163,10 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
         fields["url"] = translatable(
             "This address is not among those that the operator of this Tristep allows (TRISTEP_WEBHOOK_URLS)."
         )
-    known = [event.value for event in events.CHOSEN]
-    if not isinstance(chosen, list | tuple) or not chosen or set(map(str, chosen)) - set(known):
+    names = [event.value for event in events.CHOSEN]
+    if not isinstance(chosen, list | tuple) or not chosen or set(map(str, chosen)) - set(names):
         fields["events"] = translatable("Choose at least one event.")
         chosen = ()
     if fields:
         raise Invalid(translatable("The webhook could not be saved; check the fields."), fields=fields)
-    return {"name": name, "url": url, "events": [event for event in known if event in chosen]}
+    return {"name": name, "url": url, "events": [event for event in names if event in chosen]}

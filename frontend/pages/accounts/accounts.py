@@ -174,10 +174,10 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         sentence = _("You have declined the invitation to %(project)s.")
         messages.success(request, sentence % {"project": invited.project.name})
         return redirect("frontend:home")
-    known = request.user if isinstance(request.user, User) else None
-    if known is not None:
+    signed_in = request.user if isinstance(request.user, User) else None
+    if signed_in is not None:
         if request.method == "POST":
-            projects.accept_invitation(secret=token, user=known)
+            projects.accept_invitation(secret=token, user=signed_in)
             messages.success(request, _("Welcome to %(project)s.") % {"project": invited.project.name})
             return redirect("frontend:project", invited.project.slug)
         return _invitation_page(request, invited)
@@ -206,5 +206,5 @@ def _invitation_page(
     request: HttpRequest, invitation: Invitation, form: JoinForm | None = None
 ) -> HttpResponse:
     status = 400 if form is not None and form.errors else 200
-    known = {"invitation": invitation, "form": form, "organisation": settings.ORGANISATION}
-    return render(request, "frontend/accounts/invitation.html", known, status=status)
+    context = {"invitation": invitation, "form": form, "organisation": settings.ORGANISATION}
+    return render(request, "frontend/accounts/invitation.html", context, status=status)

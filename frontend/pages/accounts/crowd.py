@@ -68,8 +68,8 @@ def _go_on(place: CrowdPlace) -> HttpResponse:
 
 
 def _page(request: HttpRequest, link: CrowdLink, status: int = 200, **context: Any) -> HttpResponse:
-    known = {"link": link, "mail": settings.MAIL_ENABLED, **context}
-    return render(request, "frontend/accounts/crowd_arrival.html", known, status=status)
+    shown = {"link": link, "mail": settings.MAIL_ENABLED, **context}
+    return render(request, "frontend/accounts/crowd_arrival.html", shown, status=status)
 
 
 @never_cache
@@ -89,7 +89,7 @@ def own_place(request: HttpRequest, pk: int) -> HttpResponse:
         except Conflict as error:
             refusal = translated(error.message)
             place.refresh_from_db()
-    known = {
+    context = {
         "place": place,
         "link": place.link,
         "progress": progress_of(place),
@@ -97,4 +97,4 @@ def own_place(request: HttpRequest, pk: int) -> HttpResponse:
         "refusal": refusal,
     }
     status = 409 if refusal else 200
-    return render(request, "frontend/accounts/crowd_place.html", known, status=status)
+    return render(request, "frontend/accounts/crowd_place.html", context, status=status)

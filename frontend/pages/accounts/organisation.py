@@ -55,10 +55,10 @@ def begin(request: HttpRequest) -> HttpResponseBase:
 @require_GET
 def callback(request: HttpRequest) -> HttpResponseBase:
     """From the provider."""
-    known = provider.organisation()
+    organisation = provider.organisation()
     by_address(request, "sign_in")
     try:
-        if request.GET.get("iss", known.issuer) != known.issuer:
+        if request.GET.get("iss", organisation.issuer) != organisation.issuer:
             sentence = translatable("The answer does not come from your organisation.")
             raise Invalid(sentence, code="wrong_issuer")
         answer: HttpResponseBase = OAuth2CallbackView.adapter_view(provider.ProviderCalls(request))(request)
@@ -73,7 +73,7 @@ def callback(request: HttpRequest) -> HttpResponseBase:
 def link(request: HttpRequest) -> HttpResponse:
     """Ask for the password of the account that is to be linked, then lead to the provider: whoever finds a
     browser open must not make the account theirs."""
-    known = {"organisation": provider.organisation()}
+    context = {"organisation": provider.organisation()}
     person(request)
     form = PasswordForm(request, request.POST if request.method == "POST" else None)
     ready = form.is_valid()
@@ -82,7 +82,7 @@ def link(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "frontend/accounts/organisation_link.html",
-        {**known, "form": form, "ready": ready},
+        {**context, "form": form, "ready": ready},
         status=400 if form.errors else 200,
     )
 

@@ -56,13 +56,13 @@ def ask(request: HttpRequest) -> HttpResponse:
         answer: HttpResponse = stage.exit()
         return remember_choices(answer, request.user)
     passkeys = bool(services.factors(user).passkeys)
-    known = {
+    context = {
         "form": form,
         "key": key,
         "options": begin_authentication(user) if passkeys else None,
     }
     status = 400 if form.errors or key.errors else 200
-    return render(request, "frontend/accounts/second_factor_ask.html", known, status=status)
+    return render(request, "frontend/accounts/second_factor_ask.html", context, status=status)
 
 
 # ── One's own ─────────────────────────────
@@ -98,9 +98,9 @@ def confirm(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         request.session[CONFIRMED] = time.time() + CONFIRMED_SECONDS
         return redirect(back)
-    known = {"form": form, "next": back}
+    context = {"form": form, "next": back}
     return render(
-        request, "frontend/accounts/second_factor_confirm.html", known, status=400 if form.errors else 200
+        request, "frontend/accounts/second_factor_confirm.html", context, status=400 if form.errors else 200
     )
 
 
@@ -109,8 +109,8 @@ def confirm(request: HttpRequest) -> HttpResponse:
 def overview(request: HttpRequest) -> HttpResponse:
     """The second factors that there are, and those that can be added."""
     user = person(request)
-    known = {"has": services.factors(user), "required": services.is_required(user)}
-    return render(request, "frontend/accounts/second_factors.html", known)
+    context = {"has": services.factors(user), "required": services.is_required(user)}
+    return render(request, "frontend/accounts/second_factors.html", context)
 
 
 @confirmed
@@ -124,9 +124,12 @@ def app(request: HttpRequest) -> HttpResponse:
     form = AppForm(data=request.POST if bound else None, user=user)
     if bound and form.is_valid():
         return _changed(request, lambda: services.turn_on_app(actor=user, secret=form.secret))
-    known = {"form": form, "secret": " ".join(form.secret[i : i + 4] for i in range(0, len(form.secret), 4))}
+    context = {
+        "form": form,
+        "secret": " ".join(form.secret[i : i + 4] for i in range(0, len(form.secret), 4)),
+    }
     return render(
-        request, "frontend/accounts/second_factor_app.html", known, status=400 if form.errors else 200
+        request, "frontend/accounts/second_factor_app.html", context, status=400 if form.errors else 200
     )
 
 
@@ -154,9 +157,9 @@ def passkey(request: HttpRequest) -> HttpResponse:
     if form.is_bound and form.is_valid():
         name, credential = form.cleaned_data["name"], form.cleaned_data["credential"]
         return _changed(request, lambda: services.add_passkey(actor=user, name=name, credential=credential))
-    known = {"form": form, "options": begin_registration(user, False)}
+    context = {"form": form, "options": begin_registration(user, False)}
     return render(
-        request, "frontend/accounts/second_factor_passkey.html", known, status=400 if form.errors else 200
+        request, "frontend/accounts/second_factor_passkey.html", context, status=400 if form.errors else 200
     )
 
 

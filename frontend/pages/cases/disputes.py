@@ -236,14 +236,14 @@ class Waiting:
     @property
     def filters(self) -> list[Filter]:
         """The filters above the list."""
-        known = policies.visible(self.opened.user, Subset.objects.filter(project=self.opened.project))
+        subsets = policies.visible(self.opened.user, Subset.objects.filter(project=self.opened.project))
         kind = self.opened.project.of_kind
         return [
             *(
                 Filter(name, title, [choice for choice in choices if kind.has(CHOICES_NEED.get(choice[0]))])
                 for name, (title, choices) in CHOICES.items()
             ),
-            Filter("subset", _("Subset"), [(row.name, row.name) for row in with_trajectories(known)]),
+            Filter("subset", _("Subset"), [(row.name, row.name) for row in with_trajectories(subsets)]),
         ]
 
     def rows(self, asked: dict[str, str]) -> QuerySet[Dispute]:

@@ -158,14 +158,14 @@ def history(request: HttpRequest, pk: int) -> HttpResponseBase:
     elif _asked(request) == OUTCOME:
         title = _("History of the outcome")
     everything = _("All events, oldest first. Nothing here can be changed.")
-    known = _("All events that you may know of, oldest first.")
+    sentence = _("All events that you may know of, oldest first.")
     return show(
         opened,
         "trajectories" if opened.may(LIST) else "adjudication" if opened.may("disputes.view") else "work",
         listed,
         title=title,
         trail=[(record, back)] if back else [],
-        about=f"{record} · {everything if Role.ADMIN in opened.roles else known}",
+        about=f"{record} · {everything if Role.ADMIN in opened.roles else sentence}",
         actions=actions,
     )
 

@@ -303,13 +303,13 @@ def outside_of(
     chosen = next((one for one in board.outside if one.title == title), next(iter(board.outside), None))
     if chosen is None:
         return None
-    known = {row.name for row in board.models} | {model.policy_model for model in board.policy_models}
+    models = {row.name for row in board.models} | {model.policy_model for model in board.policy_models}
     correlated = board.correlations(chosen.numbers, figures, subset)
     return {
         "titles": [one.title for one in board.outside],
         "title": chosen.title,
         "numbers": [
-            {"model": model, "value": number(value), "known": model in known}
+            {"model": model, "value": number(value), "known": model in models}
             for model, value in chosen.numbers.items()
         ],
         "correlations": [

@@ -109,8 +109,8 @@ def _figure_columns(scored: ModelScores, *, few_tasks: bool) -> list[Column]:
         changed = after.changes[row[0]] if after else None
         if changed is None:
             return None
-        known = {"value": changed.value, "low": changed.low, "high": changed.high}
-        shown = {name: "" if one is None else signed(one, row[1].percent) for name, one in known.items()}
+        ends = {"value": changed.value, "low": changed.low, "high": changed.high}
+        shown = {name: "" if one is None else signed(one, row[1].percent) for name, one in ends.items()}
         return figure_text({"reason": "", "why": "", **shown})
 
     after = scored.recalibrated
@@ -245,9 +245,9 @@ def _verdicts(scored: ModelScores) -> list[dict[str, Any]]:
 def _cues(scored: ModelScores) -> Table | None:
     """The model beside choices by what merely shows, or without reading, where there are decisions."""
     if scored.scores.questions is not None:
-        known = [(translated(title_of(name)), scores) for name, scores in scored.cues.items()]
+        rows = [(translated(title_of(name)), scores) for name, scores in scored.cues.items()]
         columns = _question_columns(_("Baseline"), beside=True)
-        return Table(columns, known, labelledby="cues") if known else None
+        return Table(columns, rows, labelledby="cues") if rows else None
     if scored.scores.pairs is None:
         return None
     own = (_("This model"), scored.scores)

@@ -36,12 +36,12 @@ PREDICTED_BY_WORD: dict[str, int | None] = {**VALUES_BY_WORD, "none": None}
 def _asked(filters: dict[str, str]) -> report.PredictedRecordFilter:
     """The records that filters ask for. Raises Invalid for a value that there is not."""
     released, predicted, first = (filters.get(name, "") for name in ("released", "predicted", "first"))
-    known: Mapping[str, Mapping[str, Any]] = {
+    choices: Mapping[str, Mapping[str, Any]] = {
         "released": VALUES_BY_WORD,
         "predicted": PREDICTED_BY_WORD,
         "first": OFFSETS,
     }
-    for name, values in known.items():
+    for name, values in choices.items():
         if (given := filters.get(name, "")) and given not in values:
             sentence = "“{value}” is no value of the filter “{name}”."
             raise Invalid(translatable(sentence, value=given[:40], name=name), code="unknown_filter")

@@ -83,9 +83,9 @@ def judges(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     release = release_of(opened, version)
     status = 200
     if request.method == "POST":
-        known = policies.visible(opened.user, Judge.objects.filter(project=opened.project))
+        judges_seen = policies.visible(opened.user, Judge.objects.filter(project=opened.project))
         pk = request.POST.get("judge", "")
-        judge = get_object_or_404(known, pk=int(pk) if pk.isdecimal() and len(pk) < 19 else 0)
+        judge = get_object_or_404(judges_seen, pk=int(pk) if pk.isdecimal() and len(pk) < 19 else 0)
         try:
             scored = evaluate.score_judge(actor=opened.user, release=release, judge=judge)
         except TristepError as error:

@@ -52,12 +52,12 @@ def _difference_cell(difference: ArmDifference, *, is_share: bool) -> dict[str, 
         return plus + figure(value * times, places)
 
     bounds = difference.measure.interval
-    known = bounds is not None and bounds.low is not None
+    bounded = bounds is not None and bounds.low is not None
     return {
         "value": signed(difference.measure.value),
         "reason": translated(difference.measure.reason),
-        "low": signed(bounds.low) if bounds and known else "",
-        "high": signed(bounds.high) if bounds and known else "",
+        "low": signed(bounds.low) if bounds and bounded else "",
+        "high": signed(bounds.high) if bounds and bounded else "",
         "why": "",
         "mde": signed(difference.mde, sign=False),
         "mde_reason": translated(difference.mde_reason),

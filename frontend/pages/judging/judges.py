@@ -322,11 +322,11 @@ def _detail(
     kind = KINDS[judge.kind]
     if kind.takes_files and form is None:
         form = SuggestionFileForm(project=opened.project)
-    known = policies.visible(opened.user, SuggestionRun.objects.filter(judge=judge))
+    visible_runs = policies.visible(opened.user, SuggestionRun.objects.filter(judge=judge))
     brought = policies.visible(opened.user, Suggestion.objects.filter(judge=judge)).count()
     trained = training(judge)
     folds = Table(_training_columns(), trained.figures, labelledby="training") if trained else None
-    runs = Table(run_columns(opened.project.slug, judge=False), known[:LAST_RUNS])
+    runs = Table(run_columns(opened.project.slug, judge=False), visible_runs[:LAST_RUNS])
     figures, columns = compared(opened, judge) if brought else ([], [])
     return opened.render(
         "judging/detail.html",

@@ -47,22 +47,22 @@ RUN_ACTIONS: dict[str, Any] = {
 }
 
 
-def _busy(known: reports.RunProgress) -> bool:
+def _busy(progress: reports.RunProgress) -> bool:
     """Whether figures still change: it works or waits, or calls under way still come in."""
-    return known.run.state in BUSY or known.draining
+    return progress.run.state in BUSY or progress.draining
 
 
-def _figures(known: reports.RunProgress) -> dict[str, str]:
+def _figures(progress: reports.RunProgress) -> dict[str, str]:
     """The figures that change while a run goes on, in words, by their place on the page."""
-    run = known.run
-    handled = known.done + known.failed
-    text = _("%(n)s of %(total)s") % {"n": count(handled), "total": count(known.total)}
+    run = progress.run
+    handled = progress.done + progress.failed
+    text = _("%(n)s of %(total)s") % {"n": count(handled), "total": count(progress.total)}
     return {
         "counted": text,
-        "done": count(known.done),
-        "failed": count(known.failed),
-        "rate": "–" if known.per_minute is None else count(round(known.per_minute)),
-        "left": duration(known.seconds_left),
+        "done": count(progress.done),
+        "failed": count(progress.failed),
+        "rate": "–" if progress.per_minute is None else count(round(progress.per_minute)),
+        "left": duration(progress.seconds_left),
         "cost": money(run.cost) + (" *" if run.cost_estimated else ""),
         **{role: value for role, _name, value in _written(run)},
     }
@@ -97,17 +97,17 @@ def _kinds(opened: ProjectPage, run: SuggestionRun) -> list[dict[str, Any]]:
     ]
 
 
-def _sentence(known: reports.RunProgress) -> str:
+def _sentence(progress: reports.RunProgress) -> str:
     """The reason for a run's state."""
-    run = known.run
+    run = progress.run
     if run.stop_reason:
         return escape_control_chars(unescape(translated(run.stop_reason)))
-    if known.waiting_until is not None:
-        moment = date_format(localtime(known.waiting_until), "TIME_FORMAT")
+    if progress.waiting_until is not None:
+        moment = date_format(localtime(progress.waiting_until), "TIME_FORMAT")
         return _("The judge’s server asked to wait until %(time)s; the run continues then.") % {
             "time": moment
         }
-    if known.draining:
+    if progress.draining:
         return _("No new calls are started. Calls in progress are still stored.")
     words = {
         State.QUEUED: _("Waiting for a worker; it starts automatically."),
@@ -217,10 +217,10 @@ def run_title(pk: int) -> str:
 
 
 def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None = None) -> HttpResponse:
-    known = reports.progress(viewer=opened.user, run=run)
+    progress = reports.progress(viewer=opened.user, run=run)
     failed = judge_overview.failed(viewer=opened.user, run=run)
-    run = known.run
-    busy = _busy(known)
+    run = progress.run
+    busy = _busy(progress)
     unseen = busy or run.options is not None or run.prompts is not None
     compared, columns = ([], []) if unseen else compared_with_people(opened, run.judge, run.pk)
     return opened.render(
@@ -233,12 +233,12 @@ def _run_page(opened: ProjectPage, run: SuggestionRun, form: BudgetForm | None =
         busy=busy,
         bad=run.state in BAD,
         handled=run.progress_done + run.progress_failed,
-        figures=_figures(known),
+        figures=_figures(progress),
         compared=compared,
         columns=columns,
         kinds=_kinds(opened, run),
         written=_written(run),
-        sentence=_sentence(known),
+        sentence=_sentence(progress),
         facts=_facts(run),
         actions=_run_actions(run),
         resumable=run.state in RESUMABLE_RUNS,
@@ -262,19 +262,19 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def status(request: HttpRequest, slug: str, pk: int) -> JsonResponse:
     """The same figures in the reader's words, for the script on the page."""
     opened = open_project(request, slug, RUNS_VERB)
-    known = reports.progress(viewer=opened.user, run=one_run(opened, pk))
-    row = known.run
+    progress = reports.progress(viewer=opened.user, run=one_run(opened, pk))
+    row = progress.run
     return JsonResponse(
         {
             "state": row.state,
             "title": run_state(row.state),
-            "busy": _busy(known),
+            "busy": _busy(progress),
             "progress": {
-                "done": known.done,
-                "failed": known.failed,
-                "total": known.total,
+                "done": progress.done,
+                "failed": progress.failed,
+                "total": progress.total,
             },
-            "figures": _figures(known),
+            "figures": _figures(progress),
             "failures": _kinds(opened, row),
         }
     )

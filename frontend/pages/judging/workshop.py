@@ -68,9 +68,9 @@ def workshop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One sample: the prompts side by side, and every label that one of them (`?trial=`) changes."""
     opened = open_project(request, slug, WORKSHOP_VERB)
-    known = WorkshopSample.objects.filter(judge__project=opened.project)
+    samples = WorkshopSample.objects.filter(judge__project=opened.project)
     row: WorkshopSample = get_object_or_404(
-        policies.visible(opened.user, known).select_related("judge__project"), pk=pk
+        policies.visible(opened.user, samples).select_related("judge__project"), pk=pk
     )
     form = TrialForm(request.POST or None, of_kind=opened.project.of_kind)
     if request.method == "POST" and form.is_valid():

@@ -84,8 +84,8 @@ def _list(opened: ProjectPage) -> ListPage:
     user, project = opened.user, opened.project
 
     def items(rows: list[AuditEvent]) -> list[Event]:
-        known = report.objects(actor=user, rows=rows)
-        return [Event(row, _object(project.slug, row, known)) for row in rows]
+        objects = report.objects(actor=user, rows=rows)
+        return [Event(row, _object(project.slug, row, objects)) for row in rows]
 
     people = [(row.username, str(row)) for row in report.people(project)]
     verbs = sorted(((verb, str(words)) for verb, words in AUDIT_SENTENCES.items()), key=itemgetter(1))
@@ -121,8 +121,8 @@ def export(request: HttpRequest, slug: str) -> HttpResponseBase:
     return _list(open_project(request, slug, AUDIT_VERB)).csv(f"{slug}-")
 
 
-def _object(slug: str, row: AuditEvent, known: dict[report.Key, tuple[Any, str]]) -> str | None:
-    target = known.get((row.object_type, row.object_id))
+def _object(slug: str, row: AuditEvent, objects: dict[report.Key, tuple[Any, str]]) -> str | None:
+    target = objects.get((row.object_type, row.object_id))
     if target is None:
         return None
     address, title = target

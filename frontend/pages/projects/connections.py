@@ -409,9 +409,9 @@ def _files(row: Transfer, slug: str) -> Table | None:
         return None
 
     def brought(file: Any) -> str:
-        known = {name: OF_STORES[name] for name in ("new", "known", "replaced", "versions")}
+        titles = {name: OF_STORES[name] for name in ("new", "known", "replaced", "versions")}
         counts = {"versions" if name == "version" else name: n for name, n in file["records"].items()}
-        return " · ".join(f"{known[name]}: {counts[name]:,}" for name in known if counts.get(name))
+        return " · ".join(f"{titles[name]}: {counts[name]:,}" for name in titles if counts.get(name))
 
     columns = [
         Column("name", _("File"), lambda file: file["name"], lambda file: cells.broken(file["name"]), "main"),

@@ -159,8 +159,8 @@ def _key(unnamed: UnnamedLabels) -> str:
 def _sent(request: HttpRequest, key: str) -> tuple[int | None, str]:
     """The value that was chosen of a step or the outcome, and why."""
     value = request.POST.get(f"value-{key}", "")
-    known = {str(number): number for number, _kind in VALUES}
-    return known.get(value), request.POST.get(f"note-{key}", "").replace("\r\n", "\n")
+    numbers = {str(number): number for number, _kind in VALUES}
+    return numbers.get(value), request.POST.get(f"note-{key}", "").replace("\r\n", "\n")
 
 
 def _line(request: HttpRequest, unnamed: UnnamedLabels) -> dict[str, object]:

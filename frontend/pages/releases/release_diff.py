@@ -227,7 +227,7 @@ def _labels(comparison: service.Comparison, change: RecordChange) -> str | None:
     labels = [label for label in change.labels if label.message_index is not None]
     if not change.labels:
         return None
-    known = {
+    context = {
         "project": comparison.new.project,
         "reading": _reading(comparison, change),
         "of_one": change.before is None or change.after is None,
@@ -235,4 +235,4 @@ def _labels(comparison: service.Comparison, change: RecordChange) -> str | None:
         "more": max(len(labels) - SHOWN_LABELS, 0),
         "outcome": next((label for label in change.labels if label.message_index is None), None),
     }
-    return render_to_string("frontend/releases/release_change.html", known)
+    return render_to_string("frontend/releases/release_change.html", context)

@@ -145,9 +145,9 @@ def agreement(manifest: dict[str, Any]) -> Table:
         foot.append(_("Agreement is undefined:") + f" {translated(undefined[0])}.")
 
     def column(key: str) -> Column:
-        known = AGREEMENT_FIGURES[key]
-        title = translated(known.title)
-        return figure_column(key, title, lambda part: part[1][key], is_share=known.percent, why=not foot)
+        figure = AGREEMENT_FIGURES[key]
+        title = translated(figure.title)
+        return figure_column(key, title, lambda part: part[1][key], is_share=figure.percent, why=not foot)
 
     columns = [
         Column("included", _("Blind labels included"), lambda part: part[0]),

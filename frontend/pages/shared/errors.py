@@ -48,9 +48,9 @@ def status_of(error: errors.TristepError) -> int:
 @requires_csrf_token
 def page(request: HttpRequest, status: int, sentence: str, **context: Any) -> HttpResponse:
     """One calm page with a status, one sentence and a way on."""
-    known = {"status": status, "title": TITLES.get(status, TITLES[400]), "sentence": sentence, **context}
+    shown = {"status": status, "title": TITLES.get(status, TITLES[400]), "sentence": sentence, **context}
     return HttpResponse(
-        loader.render_to_string("frontend/errors/problem.html", known, request), status=status
+        loader.render_to_string("frontend/errors/problem.html", shown, request), status=status
     )
 
 

@@ -25,13 +25,13 @@ def measure_cell(measure: Measure, *, is_share: bool) -> dict[str, Any]:
     """A figure with its interval, as text, or why there is none."""
     form = percent if is_share else figure
     bounds = measure.interval
-    known = bounds is not None and bounds.low is not None and bounds.high is not None
+    bounded = bounds is not None and bounds.low is not None and bounds.high is not None
     return {
         "value": form(measure.value),
         "reason": translated(measure.reason),
-        "low": form(bounds.low) if bounds and known else "",
-        "high": form(bounds.high) if bounds and known else "",
-        "why": translated(bounds.reason) if bounds and not known else "",
+        "low": form(bounds.low) if bounds and bounded else "",
+        "high": form(bounds.high) if bounds and bounded else "",
+        "why": translated(bounds.reason) if bounds and not bounded else "",
     }
 
 

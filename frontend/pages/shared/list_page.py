@@ -330,9 +330,9 @@ def ordered(rows: Any, columns: Sequence[Column], sort: str) -> Any:
     if isinstance(rows, QuerySet):
         by = F(name)
         return rows.order_by(by.desc(nulls_last=True) if backwards else by.asc(nulls_last=True), "pk")
-    known = [row for row in rows if column.value_of(row) is not None]
+    with_values = [row for row in rows if column.value_of(row) is not None]
     last = [row for row in rows if column.value_of(row) is None]
-    return sorted(known, key=column.value_of, reverse=backwards) + last
+    return sorted(with_values, key=column.value_of, reverse=backwards) + last
 
 
 def show(
@@ -369,8 +369,8 @@ def show_site(
     if listed.wants_file:
         return listed.csv()
     status = 400 if listed.refusal else status
-    known = {"list": listed, "page": listed.page, "title": title, **context}
-    return render(request, f"frontend/{template}", known, status=status)
+    shown = {"list": listed, "page": listed.page, "title": title, **context}
+    return render(request, f"frontend/{template}", shown, status=status)
 
 
 def act(request: HttpRequest, text: Any, address: str, **parameters: Any) -> str:

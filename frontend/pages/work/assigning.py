@@ -56,8 +56,8 @@ def assign(request: HttpRequest, slug: str) -> HttpResponse:
     if name == NOBODY:
         take = lambda chosen: service.withdraw(**of_it, trajectories=chosen)  # noqa: E731
         return act_on_chosen(request, rows, back, take, withdrawn, record="record_id")
-    known = policies.visible(opened.user, User.objects.all())
-    people = [] if name == EVENLY else [get_object_or_404(known, username=name)]
+    visible = policies.visible(opened.user, User.objects.all())
+    people = [] if name == EVENLY else [get_object_or_404(visible, username=name)]
 
     def assigned(done: list[Any]) -> str:
         whose = Counter(str(one.annotator) for one in done)

@@ -29,11 +29,11 @@ from frontend.rendering.tables import Column, at, cells
 def _form(opened: ProjectPage, *given: Any) -> LabelImportForm:
     members = Membership.objects.filter(project=opened.project, is_annotator=True, user__is_active=True)
     rows = policies.visible(opened.user, members.select_related("user").order_by("user__username"))
-    known = policies.visible(opened.user, Subset.objects.filter(project=opened.project))
+    subsets = policies.visible(opened.user, Subset.objects.filter(project=opened.project))
     return LabelImportForm(
         *given,
         members=[(row.user.username, str(row.user)) for row in rows],
-        subsets=with_trajectories(known).order_by("name").values_list("name", flat=True),
+        subsets=with_trajectories(subsets).order_by("name").values_list("name", flat=True),
     )
 
 

@@ -38,9 +38,9 @@ def _header(manifest: Mapping[str, Any], options: ExportOptions, files: Sequence
     yield "---"
     yield f"pretty_name: {yaml_text(_title(manifest))}"
     if licence := manifest.get("licence"):
-        known = hub_licence(licence)
-        yield f"license: {known}"
-        if known == "other":
+        hub_name = hub_licence(licence)
+        yield f"license: {hub_name}"
+        if hub_name == "other":
             yield f"license_name: {yaml_text(licence[:200])}"
             if is_address(licence):
                 yield f"license_link: {yaml_text(licence)}"

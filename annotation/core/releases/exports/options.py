@@ -64,8 +64,8 @@ def _invalid(field: str, message: str) -> Invalid:
     return Invalid(message, fields={field: message})
 
 
-def _one_of(field: str, value: str, known: Container[str], named: Iterable[str]) -> None:
-    if value not in known:
+def _one_of(field: str, value: str, names: Container[str], named: Iterable[str]) -> None:
+    if value not in names:
         raise _invalid(
             field,
             translatable(

@@ -53,23 +53,23 @@ class Target:
     def near(self, prediction: Sequence[str]) -> Rouge:
         """The figures of a prediction's tokens; 0 where either has none."""
         # what is in the target: nothing else can be in common, and most tokens are not
-        known = [token for token in prediction if token in self._at]
-        if not known:
+        shared = [token for token in prediction if token in self._at]
+        if not shared:
             return NOTHING
         n, size = len(prediction), self._size
-        pairs = _common(pairwise(prediction), self._pairs) if len(known) > 1 and size > 1 else 0
+        pairs = _common(pairwise(prediction), self._pairs) if len(shared) > 1 and size > 1 else 0
         return Rouge(
-            _f1(_common(known, self._counts), n, size),
+            _f1(_common(shared, self._counts), n, size),
             _f1(pairs, n - 1, size - 1),
-            _f1(self._longest_common(known), n, size),
+            _f1(self._longest_common(shared), n, size),
         )
 
-    def _longest_common(self, known: Iterable[str]) -> int:
+    def _longest_common(self, shared: Iterable[str]) -> int:
         """The length of the longest common subsequence, by the bits of a number (H. Hyyrö, "Bit-parallel
         LCS-length computation revisited", 2004)."""
         whole = (1 << self._size) - 1
         row = whole
-        for token in known:
+        for token in shared:
             same = row & self._at[token]
             row = ((row + same) | (row - same)) & whole
         return self._size - row.bit_count()
