@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
 import pytest
 
@@ -21,9 +21,11 @@ from tests.world import World, make_world
 # what an admin reaches, a superuser who is one reaches too
 ROLES = {"annotator": "ben", "adjudicator": "judith", "superuser and admin": "rita"}
 FIRST = ("/", "/no/such/page/", "/p/bench/", "/p/bench/no/such/", "/assignments/0/", "/p/none/")
-# One page for many rows, and lists that are sorted and filtered by their address: a few of each will do.
+# One page for many rows, and lists that are filtered by their address: a few of each will do. But every tab
+# in every order, and the file of it, is a query of its own.
 SAME = re.compile(r"\?.*|\d+|[0-9a-f]{8}-[0-9a-f-]+")
 MOST_OF_A_KIND = 2
+QUERIED = ("state", "tab", "list", "sort", "as")
 # what the world is made of, the keys of its records and of label files, and a model's name
 DATA = re.compile(
     rf"{CANARY}[\w-]*|\b(?:[Rr]ita|[Ee]mil|An example|Not JSON|Token|\w+_\w+|meta|explanations|gpt-\S+)\b"
@@ -56,6 +58,13 @@ def world() -> World:
     return made
 
 
+def kind_of(target: SplitResult) -> str:
+    """The kind of a page: its address without the row; of a list also its tab, its order, and whether as a
+    file."""
+    query = [(name, value.removeprefix("-")) for name, value in parse_qsl(target.query) if name in QUERIED]
+    return f"{SAME.sub('…', target.path)}{sorted(query) if query else ''}"
+
+
 def crawl(client: PlainClient) -> Iterator[tuple[str, Any]]:
     """(path, answer) of every page that can be reached, two of each kind."""
     due, seen, kinds = list(FIRST), set(FIRST), Counter[str]()
@@ -72,7 +81,7 @@ def crawl(client: PlainClient) -> Iterator[tuple[str, Any]]:
         for link in links:
             target = urlsplit(urljoin(path, link))
             where = target.path + (f"?{target.query}" if target.query else "")
-            kind = SAME.sub("…", target.path)
+            kind = kind_of(target)
             if target.netloc or where in seen or kinds[kind] >= MOST_OF_A_KIND:
                 continue
             seen.add(where)

@@ -148,7 +148,7 @@ def _list(
             # an index is read from one of its ends
             back = "-" if asked["sort"].startswith("-") else ""
             return listed.order_by(asked["sort"], f"{back}pk")
-        return ordered(with_progress(listed), columns, asked["sort"])
+        return ordered(with_progress(listed).select_related(None), columns, asked["sort"])
 
     open_count = None
     if tab == "submitted":
