@@ -248,8 +248,8 @@ class Langfuse:
 
         def put(mark: Mark, olds: Sequence[HeldLabel]) -> str:
             body = self._score(trace_id, record, mark)
-            digest_text = canonical_json([body, sorted(old.label_id for old in olds)]).decode()
-            score_id = str(uuid5(_NAMESPACE, digest_text))
+            stated = canonical_json([body, sorted(old.label_id for old in olds)]).decode()
+            score_id = str(uuid5(_NAMESPACE, stated))
             body |= {"id": score_id, "configId": self._config(mark.name)}
             self._server.ask("POST", f"{_API}/scores", body=body)
             return score_id

@@ -70,10 +70,8 @@ class Forest:
             [np.zeros((len(rows), len(VALUES))), np.tile(np.eye(len(VALUES)), (len(later), 1))]
         )
         chances = self.given(np.vstack([rows, np.repeat(rows[later], len(VALUES), axis=0)]), labels)
-        shares, after = (
-            chances[: len(rows)],
-            chances[len(rows) :].reshape(len(later), len(VALUES), len(VALUES)),
-        )
+        shares = chances[: len(rows)]
+        after = chances[len(rows) :].reshape(len(later), len(VALUES), len(VALUES))
         for place, at in enumerate(later):
             shares[at] = shares[at - 1] @ after[place]
         return shares

@@ -138,10 +138,10 @@ def train(
     folds = {
         table.names[group]: int(number) for group, number in zip(table.groups, of_steps.fold, strict=True)
     }
-    told = table.outcomes
     training_figures = figures(table.labels, table.groups, table.trajectory, steps)
-    training_figures["cv"]["outcome_accuracy"] = float((_values(outcomes.probabilities) == told).mean())
-    training_figures["always_plus_one"]["outcome_accuracy"] = float((told == 1).mean())
+    right = _values(outcomes.probabilities) == table.outcomes
+    training_figures["cv"]["outcome_accuracy"] = float(right.mean())
+    training_figures["always_plus_one"]["outcome_accuracy"] = float((table.outcomes == 1).mean())
     return Trained(steps, outcomes, folds), training_figures
 
 

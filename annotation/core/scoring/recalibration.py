@@ -129,9 +129,8 @@ def _outcomes(released: ReleasedLabels, predicted: Sequence[Predictions]) -> Lab
     labels = np.full(released.n_records, MISSING, dtype=np.int8)
     rows = np.any([one.outcome != MISSING for one in predicted], axis=0)
     if len(np.unique(released.task[rows])) > 1:
-        features = np.hstack([subset_columns(released), *(one_hot(one.outcome, SAID) for one in predicted)])[
-            rows
-        ]
+        outcomes = [one_hot(one.outcome, SAID) for one in predicted]
+        features = np.hstack([subset_columns(released), *outcomes])[rows]
         task, strength = released.task[rows], STRENGTH / len(predicted)
         labels[rows] = held_out(features, released.outcome[rows], task, strength)
     return labels

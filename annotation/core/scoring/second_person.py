@@ -140,11 +140,11 @@ def _doubt(
     return doubts + _probably_wrong(stack.outcome, person.outcome, outcomes)
 
 
-def _probably_wrong(told: FloatArray, labels: Labels, shares: Shares) -> FloatArray:
+def _probably_wrong(by_stack: FloatArray, labels: Labels, shares: Shares) -> FloatArray:
     """The probability that each label is another, (n,), by what judges make probable and how people err."""
     there = labels != MISSING
     column = np.where(there, labels, VALUES[0]).astype(np.int64) - VALUES[0]
-    each = told * np.array(shares)[:, column].T
+    each = by_stack * np.array(shares)[:, column].T
     total = each.sum(axis=1)
     right = np.divide(each[np.arange(len(column)), column], total, out=np.zeros(len(total)), where=total > 0)
     chances: FloatArray = np.where(there, 1 - right, np.inf)
@@ -154,11 +154,9 @@ def _probably_wrong(told: FloatArray, labels: Labels, shares: Shares) -> FloatAr
 def _wrong(released: ReleasedLabels, person: Predictions) -> FloatArray:
     """The number of a person's labels that were not resolved so, (R,), outcome included."""
     wrong = (person.steps != released.value).astype(np.float64)
-    wrong_labels = np.bincount(released.record, weights=wrong, minlength=released.n_records).astype(
-        np.float64
-    )
-    wrong_labels += person.outcome != released.outcome
-    return wrong_labels
+    number = np.bincount(released.record, weights=wrong, minlength=released.n_records).astype(np.float64)
+    number += person.outcome != released.outcome
+    return number
 
 
 def _confusion(truth: IntArray, readers: Sequence[Labels]) -> Shares:

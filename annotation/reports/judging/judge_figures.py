@@ -104,15 +104,15 @@ def _parts(
     )
 
     def part(pk: int | None, name: str) -> SubsetScores:
-        told, outcome, then = (
+        own, outcome, then = (
             every if pk is None else every.where(every.subset == pk)
             for every in (of_steps, of_outcomes, after)
         )
         return SubsetScores(
             name,
-            judge_scores(told, intervals=intervals, kind=kind),
+            judge_scores(own, intervals=intervals, kind=kind),
             judge_scores(outcome, kind=kind),
-            judge_scores(told.plus(), kind=kind),
+            judge_scores(own.plus(), kind=kind),
             judge_scores(then, intervals=intervals, kind=kind) if judge.recalibrate else None,
         )
 

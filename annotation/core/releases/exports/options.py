@@ -64,15 +64,15 @@ def _invalid(field: str, message: str) -> Invalid:
     return Invalid(message, fields={field: message})
 
 
-def _one_of(field: str, value: str, names: Container[str], named: Iterable[str]) -> None:
-    if value not in names:
+def _one_of(field: str, value: str, accepted: Container[str], choices: Iterable[str]) -> None:
+    if value not in accepted:
         raise _invalid(
             field,
             translatable(
                 "“{value}” is no {field} of an export; choose {choices}.",
                 value=value[:40],
                 field=field,
-                choices=", ".join(named),
+                choices=", ".join(choices),
             ),
         )
 
