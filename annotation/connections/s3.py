@@ -78,10 +78,18 @@ class S3:
         return _xml(self._server.fetch("GET", f"/{self._bucket}?{asked}").body, "ListBucketResult")
 
     def listed(self) -> Iterator[FileList]:
-        """The objects below the folder, page by page."""
+        """The objects below the folder, page by page. Raises Invalid for a page that is not the last and does
+        not say how the next is asked for: that of a server that knows only the first version of lists."""
         paging, query, matching, looked_at = Paging(), {"max-keys": str(AT_ONCE)}, 0, 0
         while True:
             page = self._list(query)
+            token = _text(page, "NextContinuationToken")
+            more = _text(page, "IsTruncated") == "true"
+            if more and not token:
+                sentence = translatable(
+                    "The server lists only some of its files, and not how to ask for the rest."
+                )
+                raise Invalid(sentence, code=str(FailureKind.NOT_JSON))
             decode = unquote_plus if _text(page, "EncodingType") == "url" else str
             entries = [(decode(_text(one, "Key")), one) for one in page.iter() if _tag(one) == "Contents"]
             looked_at += len(entries)
@@ -90,8 +98,7 @@ class S3:
             if matching > MAX_FILES or looked_at > MAX_LISTED:
                 raise too_many(MAX_FILES if matching > MAX_FILES else MAX_LISTED)
             yield files
-            token = _text(page, "NextContinuationToken")
-            if _text(page, "IsTruncated") != "true" or not token:
+            if not more:
                 return
             query["continuation-token"] = paging.follow(token)
 

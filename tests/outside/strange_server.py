@@ -30,12 +30,12 @@ Answer = Callable[[Seen], tuple[int, Any]]
 @dataclass
 class StrangeServer:
     """`answer` says status and JSON to a call; `misbehave` what the next calls get instead, in order: a
-    status, "endless", "slow", "huge", "redirect", "html" or "reset"."""
+    status, a body of 200, "endless", "slow", "huge", "redirect", "html" or "reset"."""
 
     answer: Answer
     port: int = 0
     seen: list[Seen] = field(default_factory=list)
-    misbehave: list[int | str] = field(default_factory=list)
+    misbehave: list[int | str | bytes] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -70,6 +70,8 @@ def strange_server(answer: Answer) -> Iterator[StrangeServer]:
             if ill is None:
                 status, value = strange.answer(seen)
                 self._say(status, json.dumps(value).encode())
+            elif isinstance(ill, bytes):
+                self._say(200, ill)
             elif isinstance(ill, int):
                 self._say(ill, b'{"error": "as told"}')
             else:

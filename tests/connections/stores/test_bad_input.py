@@ -161,9 +161,13 @@ def test_more_files_than_are_pulled_at_once_are_refused(
     assert row.error == "More than 2 files fit; narrow the pattern."
 
 
-@pytest.mark.parametrize("ill", ["endless", "huge", "redirect", "html", 401, 403, 500])
+CUT_OFF = b"<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"
+"""A page of a list that goes on, and does not say where."""
+
+
+@pytest.mark.parametrize("ill", ["endless", "huge", "redirect", "html", 401, 403, 500, CUT_OFF])
 def test_hostile_server_brings_nothing_in(
-    cast: Cast, connect: Connect, settings: Any, ill: int | str, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, connect: Connect, settings: Any, ill: int | str | bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotation.services.connections.lease.Beat.sleep", lambda self, seconds: None)
 
