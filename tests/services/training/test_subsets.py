@@ -11,6 +11,7 @@ from annotation.core.errors import Conflict, Denied, ImportRefused, Invalid
 from annotation.core.vocabulary import TrajectoryState
 from annotation.models import Exposure, KeyLabel, Subset, Trajectory
 from annotation.policies import visible
+from annotation.policies.gold import gold_items
 from annotation.policies.training import keyed
 from annotation.reports.training import keys
 from annotation.reports.work import progress
@@ -123,6 +124,8 @@ def test_item_of_a_resolved_trajectory_has_its_consensus_as_key(cast: Cast) -> N
     own = {row.step.message_index: row.value for row in resolved.consensus.select_related("step")}
     assert keys.values_of(copy) == {**own, None: resolved.outcome_consensus.value}
     assert copy.content.parsed() == resolved.content.parsed()
+    # gold is a copy, too, but stands in a subset that is labelled
+    assert not gold_items(cast.project).exists()
     again = training.make_items(
         actor=cast.admin, project=cast.project, trajectories=[resolved], subset=subset
     )

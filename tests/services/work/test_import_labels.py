@@ -281,6 +281,8 @@ def test_import_labels_with_an_error_is_refused_by_line_and_leaves_nothing(cast:
 def test_import_labels_is_refused_for_whoever_does_not_annotate_here(
     cast: Cast, whose: dict[str, str], field: str
 ) -> None:
+    elsewhere = projects.create_project(actor=cast.root, name="Elsewhere")
+    people.make_member(elsewhere, cast.oscar, "annotator")
     with pytest.raises(Invalid) as refusal:
         received(cast, b"{}", **whose)
     assert list(refusal.value.fields) == [field]
