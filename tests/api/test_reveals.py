@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from annotation.models import Assignment, AuditEvent, Exposure, LabelEvent
+from annotation.core.vocabulary import ExposureKind
+from annotation.models import Assignment, AuditEvent, Exposure, LabelEvent, SuggestedLabel
 from annotation.policies import OPERATOR
 from annotation.services import projects
 from tests.fixtures.judges import make_imported_judge
@@ -130,6 +131,12 @@ def test_admin_reads_names_comments_and_all_at_the_trajectory(by: Callers, cast:
     }
     assert seen["steps"][0]["suggestions"] == [advice]
     assert seen["outcome"]["suggestions"][0]["comment"] == "a murmur"
+
+    # a bare value has been seen, too
+    SuggestedLabel.objects.update(reason="")
+    ok(by.root.get(f"/trajectories/{row}/judgements/"))
+    noted = Exposure.objects.filter(trajectory=row, kind=ExposureKind.SUGGESTION)
+    assert noted.filter(user=cast.root).count() == noted.filter(user=cast.admin).count() == 3
 
 
 def test_admin_who_is_labelling_it_sees_it_as_an_annotator(by: Callers, cast: Cast) -> None:

@@ -59,6 +59,8 @@ def test_parsing_a_complete_answer() -> None:
         f'{{"note": 1}} {GOOD} {{"confidence": 0.9}} {{}}',
         json.dumps(answer({2: 1, 4: -1, 6: 0}), indent=4),
         GOOD + " It has the keys “steps” and “outcome”.",
+        # the published layout beside the one that was asked for
+        json.dumps(json.loads(GOOD) | {"step_labels": {"2": -1}, "final_label": -1}),
     ],
 )
 def test_parsing_takes_the_last_object_with_the_right_keys(text: str) -> None:

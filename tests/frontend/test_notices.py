@@ -32,6 +32,9 @@ def test_notices_are_counted_on_every_page_listed_and_marked_as_read(cast, brows
     page = text(client.get(at("notices")))
     assert "The adjudicator mentioned you at step 2." in page and "was opened" not in page
     assert page.count(">2 new<") == 1 and "1 earlier event" in page
+    discuss.comment(actor=cast.judith, discussion=talk, text="Both?", message_index=4)
+    again = text(client.get(at("notices")))
+    assert "you are mentioned" in again and "you are mentioned" not in page
 
     newest = Notice.objects.filter(user=cast.ann).latest("pk")
     went = client.get(at("notice", newest.pk))
@@ -41,7 +44,7 @@ def test_notices_are_counted_on_every_page_listed_and_marked_as_read(cast, brows
     assert "new notices" not in text(client.get(at("home")))
     discuss.comment(actor=cast.judith, discussion=talk, text="And here?", message_index=2)
     page = text(client.get(at("notices")))
-    assert "The adjudicator commented on step 1." in page and ">1 new<" in page and "2 earlier events" in page
+    assert "The adjudicator commented on step 1." in page and ">1 new<" in page and "3 earlier events" in page
     client.post(at("notices-read"), {"newest": str(Notice.objects.latest("pk").pk)})
     assert " new<" not in text(client.get(at("notices")))
 

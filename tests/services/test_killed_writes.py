@@ -224,6 +224,8 @@ def test_freeze_that_was_killed_is_seen_nowhere_and_taken_up_as_far_as_it_holds(
         freeze()
     assert ReleaseRecord.objects.count() == 4 and ReleaseLabel.objects.count() == 20
     assert not Release.objects.exists()
+    rows_of = archive.backup(tmp_path / "meanwhile.tar.gz")["rows"]
+    assert rows_of["tables/releaserecord.jsonl"] == rows_of["tables/releaselabel.jsonl"] == 0
     staged = ReleaseRecord.objects.order_by("pk").values_list("release_id", flat=True)[0]
     if changed:
         first = Consensus.objects.filter(trajectory=rows[1]).order_by("pk")[0]

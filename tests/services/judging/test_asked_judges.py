@@ -66,7 +66,7 @@ def test_judge_is_asked_what_is_for_testing_and_scored_by_what_it_writes(
     server.tell("http_500+ok", knows)
     row = prompts(asked_cast, asked_release)
     judge = make_judge(asked_cast, model="http_500+ok", base_url=server.url)
-    run = start(judge, prompts=row)
+    run = start(judge, actor=asked_cast.admin, prompts=row)
     assert (run.progress_total, run.selection) == (6, {"prompts": "few"})
 
     run = do(run)
@@ -91,7 +91,7 @@ def test_judge_is_asked_what_is_for_testing_and_scored_by_what_it_writes(
     assert scored is not None and scored.created == 6
     made = PredictionSet.objects.get()
     assert (made.model, made.record_count, made.prompt_version) == ("Sage (few)", 6, "few")
-    assert made.cost is not None and made.cost > 0
+    assert made.cost is not None and made.cost > 0 and made.created_by == asked_cast.admin
     assert evaluate.sweep_runs() == 0
     again = evaluate.score_run(run_id=run.pk)
     assert again is not None and (again.created, again.unchanged) == (0, 6)

@@ -252,6 +252,10 @@ def test_who_is_right_is_not_paused_and_an_admin_pauses_by_hand(cast: Cast) -> N
     bound(cast, 90)
     marked(cast, 5, right=True)
     assert member(cast).paused_at is None and report.running_accuracy(member(cast)).value == 1.0
+    (figures,) = [
+        one for one in report.annotators_on_gold(actor=cast.admin, project=cast.project) if one.given
+    ]
+    assert figures.last_good is not None
 
     with pytest.raises(Denied):
         training.pause(actor=cast.ben, membership=member(cast))
