@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from annotation.models import Connection, Release, Trajectory, Transfer
+from annotation.core.vocabulary import ImportState
+from annotation.models import Connection, ImportFile, Release, Trajectory, Transfer
 from annotation.services import connections, ingest
 from tests import people
 from tests.connections.real import REAL
@@ -138,9 +139,11 @@ def transfer(connection: Connection, direction: str, actor: Any = OPERATOR, **mo
     """A transfer run to its end in this process, with the imports that it starts."""
     row = connections.ask_for(actor=actor, connection=connection, direction=direction, enqueue=False, **more)
     row = connections.run_transfer(transfer_id=row.pk)
-    for file in row.files:
-        for pk in file.get("imports", ()):
-            ingest.run_import(source_id=pk)
+    begun = [pk for file in row.files for pk in file.get("imports", ())]
+    # a worker is sent those that are queued, and no others
+    queued = ImportFile.objects.filter(pk__in=begun, state=ImportState.QUEUED)
+    for pk in queued.order_by("pk").values_list("pk", flat=True):
+        ingest.run_import(source_id=pk)
     return row
 
 

@@ -127,6 +127,8 @@ def test_who_takes_no_part_neither_reads_nor_speaks(cast: Cast, talk: Discussion
 
 def test_annotator_who_has_left_takes_no_part_and_is_not_told(cast: Cast, talk: Discussion) -> None:
     projects.remove_member(actor=cast.admin, membership=Membership.objects.get(user=cast.ben))
+    # though he annotates elsewhere
+    people.make_member(projects.create_project(actor=cast.root, name="Elsewhere"), cast.ben, "annotator")
     say(cast.ann, talk)
 
     assert told(cast.ben) == ["opened"]
