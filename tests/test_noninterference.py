@@ -9,16 +9,10 @@ failure names it. Django's own admin is not asked: she is no staff (tests/permis
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from datetime import timedelta
 
 import pytest
 import time_machine
-from django.db import connection, transaction
-from django.db.models import Model
 
 from annotation.core.influence.experiment import Arm
 from annotation.core.kinds import DECISIONS, STEPS, ProjectKind
@@ -34,12 +28,9 @@ from annotation.models import (
 )
 from annotation.policies import OPERATOR
 from annotation.services import adjudicate, assign, label, projects, release, second_person
-from tests.addresses import Address, addresses, methods
-from tests.callers import PlainClient
 from tests.fixtures.decisions import make_decision
 from tests.fixtures.judges import make_imported_judge
 from tests.fixtures.judges_first import make_judges_first_cast, say
-from tests.ids import Id
 from tests.people import (
     Cast,
     decide_all,
@@ -50,15 +41,8 @@ from tests.people import (
     make_records,
     open_case,
 )
+from tests.sight import NOW, Act, Acts, Ids, Sight, done, ids_of, place_of, urls_of
 from tests.suggesting import suggest
-from tests.world import PLACES, TABLES, World
-
-NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
-# made anew for each answer: CSRF tokens, and the key that makes a double click claim once
-CHANCE = re.compile(r'name="(?:csrfmiddlewaretoken|claim_key)"\s+value="[^"]*"|csrftoken=[^;]+')
-Act = Callable[[Cast, Trajectory], None]
-Acts = Sequence[tuple[Act, Trajectory]]
-Ids = dict[type[Model], list[int]]
 
 
 def _ben(cast: Cast, row: Trajectory) -> Assignment:
@@ -113,107 +97,6 @@ def revealing(cast: Cast, row: Trajectory) -> None:
     made = _ben(cast, row)
     label_all(made, -1, outcome=-1, note="a note")
     label.reveal(actor=cast.ben, assignment=made, everything=True)
-
-
-def ids_of(*rows: Model, after: int = 1) -> Ids:
-    """The ids to ask with: of these rows, of one of every other table, and the next of each: of assignments,
-    as many as others begin `after`."""
-    found: Ids = {}
-    for table in {*TABLES.values(), Trajectory}:
-        there = sorted(table._default_manager.values_list("pk", flat=True))
-        asked = [row.pk for row in rows if isinstance(row, table)] or there[:1]
-        last = there[-1] if there else 0
-        found[table] = [*asked, *range(last + 1, last + 1 + (after if table is Assignment else 1))]
-    return found
-
-
-def place_of(cast: Cast, row: Trajectory) -> World:
-    """The world of the addresses; ids are filled in afterwards."""
-    return World(
-        cast=cast,
-        at=dict.fromkeys(PLACES, row),
-        ids={name: Id.of(table(pk=1)) for name, table in TABLES.items()},
-        link="x",
-        answers=dict.fromkeys(PLACES, UUID(int=0)),
-    )
-
-
-def urls_of(world: World, ids: Ids) -> list[str]:
-    """Every address that can be read, with these ids."""
-    read = [
-        address
-        for address in addresses()
-        if "GET" in methods(address)
-        and address.tag not in ("good", "bad")
-        and not address.name.startswith("admin:")
-    ]
-    return list(dict.fromkeys(url for address in read for url in sorted(_urls(address, world, ids))))
-
-
-def _urls(address: Address, world: World, ids: Ids) -> set[str]:
-    filling = dict(address.fill(world))
-    if "pk" not in filling or isinstance(filling["pk"], UUID):  # nobody guesses a UUID
-        return {address.url(world)}
-    aimed = [{**filling, "pk": pk} for pk in ids[filling["pk"].table]]
-    return {Address(address.name, lambda _world, at=at: at).url(world) for at in aimed}
-
-
-def _plain(client: PlainClient, url: str) -> str:
-    answer = client.get(url)
-    assert answer.status_code < 500, url
-    body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-    return CHANCE.sub("", f"{answer.status_code}\n{answer.headers}\n{body.decode(errors='replace')}")
-
-
-def all_rows() -> dict[str, list[tuple[object, ...]]]:
-    """The rows of each table but sessions, of which each client makes one."""
-    with connection.cursor() as cursor:
-        tables = [one for one in connection.introspection.table_names(cursor) if one != "django_session"]
-        return {table: cursor.execute(f'SELECT * FROM "{table}"').fetchall() for table in tables}
-
-
-class Sight:
-    """The answers to a person's GET at these addresses, and what each asked of the database."""
-
-    def __init__(self, user: User, urls: Sequence[str]) -> None:
-        self.user, self.rows = user, all_rows()
-        self.answers: dict[str, str] = {}
-        self.statements: dict[str, set[str]] = {url: set() for url in urls}
-        client = PlainClient(user)
-        for url, statements in self.statements.items():
-
-            def noted(
-                execute: Callable[..., object], sql: str, *rest: object, to: set[str] = statements
-            ) -> object:
-                to.add(sql)
-                return execute(sql, *rest)
-
-            with connection.execute_wrapper(noted):
-                self.answers[url] = _plain(client, url)
-
-    def changed(self) -> set[str]:
-        """The addresses that answer otherwise now. Only those are asked again that read a table whose rows
-        are others, in whatever way it came about: the rest ask what they asked, and are told the same."""
-        rows = all_rows()
-        tables = [table for table in rows if rows[table] != self.rows[table]]
-        assert tables, "nothing has been done"
-        read = re.compile(rf"\b(?:{'|'.join(tables)})\b")
-        client = PlainClient(self.user)
-        return {
-            url
-            for url, statements in self.statements.items()
-            if any(map(read.search, statements)) and _plain(client, url) != self.answers[url]
-        }
-
-
-@contextmanager
-def done(cast: Cast, acts: Acts = ()) -> Iterator[None]:
-    """These acts are done, each at its trajectory; neither they nor what is written inside stay."""
-    with transaction.atomic():
-        for act, row in acts:
-            act(cast, row)
-        yield
-        transaction.set_rollback(True)
 
 
 def told(

@@ -7,7 +7,6 @@ others' judgements is held against what was noted as seen.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -26,6 +25,7 @@ from tests.fixtures.shared_rows import shared_rows
 from tests.ids import Id
 from tests.permission_matrix import ROLES, ROWS, TABLE
 from tests.release_addresses import published
+from tests.sight import sent
 from tests.world import PLACES, World, make_world
 
 FOUND = re.compile(r"canary((?:-[a-z]+)+)-7f3a9c")
@@ -54,15 +54,8 @@ class Browser:
 
     def send(self, address: Address, method: str, url: str = "") -> Any:
         """One request."""
-        url = url or address.url(self.world)
         with transaction.atomic():
-            if method == "GET":
-                answer: Any = self.client.get(url)
-            elif address.name.startswith("api:"):
-                body = json.dumps(address.sent(self.world)) if address.body else ""
-                answer = self.client.generic(method, url, body, content_type="application/json")
-            else:
-                answer = self.client.post(url, address.sent(self.world))
+            answer = sent(self.client, self.world, address, method, url)
             whole = b"".join(answer.streaming_content) if answer.streaming else answer.content
             # a signature is no text
             text = re.sub("</?mark>", "", whole.decode(errors="replace"))  # what was searched for is marked
