@@ -8,13 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 import time_machine
 from django.db import connection
 
-from annotation.models import User
+from annotation.models import (
+    ActiveTime,
+    Assignment,
+    DaysAway,
+    Membership,
+    OutsideNumber,
+    Quota,
+    RelabelRequest,
+    Reservation,
+    SavedView,
+    Trajectory,
+    User,
+)
 from tests.addresses import Address, addresses, methods
 from tests.callers import PlainClient
 from tests.ids import Id
@@ -23,6 +37,7 @@ from tests.sight import NOW, Sight, all_rows, done, sent
 from tests.twin import empty_twin, fill
 from tests.world import World, make_world
 
+LATER = NOW.date() + timedelta(days=2)
 WRITES = re.compile(r'(?:INSERT INTO|UPDATE|DELETE FROM) "(\w+)"')
 
 
@@ -30,7 +45,26 @@ WRITES = re.compile(r'(?:INSERT INTO|UPDATE|DELETE FROM) "(\w+)"')
 def world(db: None) -> Iterator[World]:
     """A project in the middle of everything; the clock stands still."""
     with time_machine.travel(NOW, tick=False):
-        yield make_world()
+        made = make_world()
+        _more(made)
+        yield made
+
+
+def _more(world: World) -> None:
+    """What else a project may hold."""
+    cast, project, free = world.cast, world.cast.project, world.at["free"]
+    ann = Membership.objects.get(project=project, user=cast.ann)
+    ActiveTime.objects.create(project=project, annotator=cast.ann, begins_at=NOW, active_ms=60_000)
+    DaysAway.objects.create(membership=ann, first=LATER, last=LATER)
+    Quota.objects.create(membership=ann, subset=free.subset, most=100)
+    Trajectory.objects.filter(pk=free.pk).update(reserved=1)
+    Reservation.objects.create(project=project, trajectory=free, annotator=cast.cleo, created_at=NOW)
+    asked = {"project": project, "batch": UUID(int=1), "version": 2, "asked_at": NOW}
+    for assignment in Assignment.objects.filter(state="submitted", annotator__in=(cast.ann, cast.ben)):
+        RelabelRequest.objects.create(assignment=assignment, **asked)
+    SavedView.objects.create(project=project, list="trajectories", name="a", query="q=a", owner=cast.admin)
+    for release in project.releases.all():
+        OutsideNumber.objects.create(release=release, title="A", model="B", value=0.5, updated_at=NOW)
 
 
 def of_project(world: World) -> list[Address]:
@@ -88,7 +122,7 @@ def test_nothing_that_is_done_in_a_project_touches_another_that_the_same_people_
         written.update(WRITES.findall(sql))
         return execute(sql, *rest)
 
-    for who in ("admin", "ann", "ben", "judith", "root"):
+    for who in ("admin", "ann", "ben", "cleo", "judith", "root"):
         client = PlainClient(world.people[who])
         for address in asked:
             for method in set(methods(address)) - {"GET"}:
