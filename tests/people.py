@@ -78,6 +78,14 @@ def make_project(slug: str = "bench", *, actor: Actor = OPERATOR, **settings: An
     )
 
 
+def leave(project: Project, user: User) -> None:
+    """Somebody is a member no more; in another project they are everything."""
+    membership = Membership.objects.get(project=project, user=user)
+    projects.remove_member(actor=OPERATOR, membership=membership)
+    elsewhere = projects.create_project(actor=OPERATOR, name="Elsewhere")
+    make_member(elsewhere, user, "annotator", "adjudicator", "admin")
+
+
 def make_member(project: Project, user: User, *roles: str) -> Membership:
     """Give a person roles in a project: any of "annotator", "adjudicator", "admin". They have read the
     guidelines."""

@@ -8,8 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.models import Adjudication, AuditEvent, Dispute, Exposure, Membership, Notice, Trajectory
-from annotation.services import projects
+from annotation.models import Adjudication, AuditEvent, Dispute, Exposure, Notice, Trajectory
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 
@@ -217,9 +216,7 @@ def test_admin_who_labelled_and_adjudicates_assigns_but_does_not_take(browse, at
 
 
 def test_dispute_that_no_adjudicator_may_decide_cannot_be_chosen(browse, at, disputes, cast, text):
-    projects.remove_member(
-        actor=cast.admin, membership=Membership.objects.get(project=cast.project, user=cast.judith)
-    )
+    people.leave(cast.project, cast.judith)
     people.make_member(cast.project, cast.ben, "annotator", "adjudicator")
 
     shown = browse("admin").get(at(QUEUE, "bench"))

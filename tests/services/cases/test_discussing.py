@@ -18,7 +18,6 @@ from annotation.models import (
     Discussion,
     Exposure,
     Label,
-    Membership,
     Notice,
     Revision,
     ThreadRead,
@@ -26,7 +25,7 @@ from annotation.models import (
 )
 from annotation.reports.cases import discussions as reports
 from annotation.reports.cases import side_by_side
-from annotation.services import adjudicate, assign, discuss, notices, projects, release
+from annotation.services import adjudicate, assign, discuss, notices, release
 from tests import people
 from tests.people import Cast
 from tests.services.talking import letter_of, read, revise, say, told
@@ -126,9 +125,7 @@ def test_who_takes_no_part_neither_reads_nor_speaks(cast: Cast, talk: Discussion
 
 
 def test_annotator_who_has_left_takes_no_part_and_is_not_told(cast: Cast, talk: Discussion) -> None:
-    projects.remove_member(actor=cast.admin, membership=Membership.objects.get(user=cast.ben))
-    # though he annotates elsewhere
-    people.make_member(projects.create_project(actor=cast.root, name="Elsewhere"), cast.ben, "annotator")
+    people.leave(cast.project, cast.ben)
     say(cast.ann, talk)
 
     assert told(cast.ben) == ["opened"]

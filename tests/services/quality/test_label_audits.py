@@ -29,6 +29,7 @@ from annotation.models import (
     Project,
     Recheck,
     Trajectory,
+    User,
 )
 from annotation.policies import OPERATOR, field_access, visible
 from annotation.reports.cases import history
@@ -151,9 +152,7 @@ def test_added_draws_go_on_where_the_sequence_was(audited: Cast) -> None:
 
 
 def test_a_trajectory_that_nobody_can_read_says_so_and_finds_a_reader_who_joins(audited: Cast) -> None:
-    projects.remove_member(
-        actor=audited.admin, membership=Membership.objects.get(user__username="dora", project=audited.project)
-    )
+    people.leave(audited.project, User.objects.get(username="dora"))
 
     begun = auditing.begin(audited)
 

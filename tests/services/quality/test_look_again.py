@@ -189,8 +189,7 @@ def test_taking_back_the_rest_settles_what_waited_for_it(changed: Cast) -> None:
 
 
 def leave(cast: Cast) -> None:
-    membership = Membership.objects.get(user=cast.ben, project=cast.project)
-    projects.remove_member(actor=cast.admin, membership=membership)
+    people.leave(cast.project, cast.ben)
 
 
 def close(cast: Cast) -> None:

@@ -86,9 +86,7 @@ def test_a_reader_who_does_not_come_is_followed_by_another(third: Cast, third_du
 
 
 def test_a_reader_is_found_when_one_joins(third: Cast) -> None:
-    projects.remove_member(
-        actor=third.admin, membership=Membership.objects.get(user=third.cleo, project=third.project)
-    )
+    people.leave(third.project, third.cleo)
     resolved(third)
     assert asked() == []
     people.make_member(third.project, third.oscar, "annotator")
@@ -264,9 +262,7 @@ def test_a_recheck_that_is_given_back_goes_to_another_and_is_lost_to_the_first(
 
 def test_a_recheck_expires_with_its_annotators_membership(third: Cast, third_due: Trajectory) -> None:
     claimed = people.claim(third.cleo, third.project)
-    projects.remove_member(
-        actor=third.admin, membership=Membership.objects.get(user=third.cleo, project=third.project)
-    )
+    people.leave(third.project, third.cleo)
 
     claimed.refresh_from_db()
     third_due.refresh_from_db()

@@ -16,7 +16,6 @@ from annotation.models import (
     Assignment,
     AuditEvent,
     Exposure,
-    Membership,
     ProficiencyTest,
     Subset,
     Trajectory,
@@ -172,8 +171,7 @@ def test_leaving_stops_the_attempt(cast: Cast, items: list[Trajectory]) -> None:
     test = make(cast, items)
     attempt = proficiency.begin_attempt(actor=cast.ann, test=test)
     people.claim(cast.ann, cast.project)
-    member = Membership.objects.get(project=cast.project, user=cast.ann)
-    projects.remove_member(actor=cast.admin, membership=member)
+    people.leave(cast.project, cast.ann)
     attempt.refresh_from_db()
     assert attempt.state == AttemptState.STOPPED
     people.make_member(cast.project, cast.ann, "annotator")

@@ -26,7 +26,7 @@ from annotation.policies import OPERATOR
 from annotation.reports.quality import since_check as report
 from annotation.reports.quality.look_again import waiting
 from annotation.reports.training.gold import running_accuracy
-from annotation.services import assign, label, label_audits, projects, rechecks, release, training
+from annotation.services import assign, label, label_audits, rechecks, release, training
 from tests import people
 from tests.fixtures.shared_rows import shared_rows
 from tests.people import Cast
@@ -171,7 +171,7 @@ def test_each_case_of_nothing_says_why(cast: Cast) -> None:
         label.queue_since_check(actor=cast.admin, membership=member(cast), expected=3)
     assert other.value.code == "changed"
     gone = member(cast)
-    projects.remove_member(actor=cast.admin, membership=member(cast))
+    people.leave(cast.project, gone.user)
     with pytest.raises(Conflict, match="no annotator of this project any more"):
         label.queue_since_check(actor=cast.admin, membership=gone, expected=4)
 

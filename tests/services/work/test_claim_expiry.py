@@ -31,9 +31,7 @@ DAY = timedelta(days=1)
 
 
 def remove(cast: Cast, user: User) -> None:
-    projects.remove_member(
-        actor=cast.admin, membership=Membership.objects.get(project=cast.project, user=user)
-    )
+    people.leave(cast.project, user)
 
 
 def demote(cast: Cast, user: User) -> None:

@@ -23,7 +23,6 @@ from annotation.models import (
     Dispute,
     ImportFile,
     Label,
-    Membership,
     OutcomeConsensus,
     OutcomeLabel,
     PairedLabels,
@@ -213,8 +212,7 @@ def test_import_labels_is_not_cut_in_two_when_its_annotator_leaves_meanwhile(
     def meanwhile(opened: Sequence[Any], beat: Any) -> None:
         human = User.objects.get(username="humans")
         if way == "removed":
-            member = Membership.objects.get(user=human)
-            projects.remove_member(actor=cast.admin, membership=member)
+            people.leave(cast.project, human)
         else:
             User.objects.filter(pk=human.pk).update(is_active=False)
             claim_expiry.sweep()

@@ -105,8 +105,7 @@ def test_refusals_name_what_and_why_and_keep_nothing_else_from_being_done(
 
 
 def leave(cast: Cast, user: User) -> None:
-    membership = Membership.objects.get(project=cast.project, user=user)
-    projects.remove_member(actor=cast.admin, membership=membership)
+    people.leave(cast.project, user)
 
 
 def lose_the_role(cast: Cast, user: User) -> None:
