@@ -260,6 +260,9 @@ def test_my_discussions_are_unread_first_and_one_query_however_many(cast: Cast) 
     assert not reports.mine(cast.judith).exists() and not reports.mine(cast.admin).exists()
     say(cast.admin, talks[2], at=None)
     assert [one.pk for one in reports.mine(cast.admin)] == [talks[2].pk]
+    # who has spoken in one is told of no other
+    say(cast.ann, talks[1], at=None)
+    assert told(cast.admin) == []
 
 
 def test_discussion_takes_as_many_queries_however_much_is_in_it(cast: Cast, talk: Discussion) -> None:

@@ -150,6 +150,24 @@ def test_kept_places_end_and_others_find_them(
     assert AuditEvent.objects.filter(verb__in=("reservation.end", "trajectory.unassign")).exists()
 
 
+def test_who_leaves_keeps_places_and_claims_in_another_project(cast: Cast, rows: list[Trajectory]) -> None:
+    elsewhere = projects.create_project(actor=cast.root, name="Elsewhere")
+    people.make_member(elsewhere, cast.ann, "annotator")
+    first, second = people.import_records(elsewhere, 2)
+    mine = people.claim(cast.ann, elsewhere)
+    assign.assign_trajectories(
+        actor=OPERATOR, project=elsewhere, trajectories=[second], annotators=[cast.ann]
+    )
+    keep(cast, rows, cast.ann)
+
+    here = Membership.objects.get(project=cast.project, user=cast.ann)
+    projects.remove_member(actor=cast.admin, membership=here)
+
+    mine.refresh_from_db()
+    assert (mine.trajectory_id, mine.state) == (first.pk, "open")
+    assert Reservation.objects.get().trajectory_id == second.pk
+
+
 def test_given_back_the_place_is_everybodys(cast: Cast, rows: list[Trajectory]) -> None:
     keep(cast, rows[:1], cast.ann)
     mine = people.claim(cast.ann, cast.project)
