@@ -87,7 +87,8 @@ class S3:
             more = _text(page, "IsTruncated") == "true"
             if more and not token:
                 sentence = translatable(
-                    "The server lists only some of its files and does not say how to ask for the rest."
+                    "The server lists only some of its files and does not say how to ask for the rest; "
+                    "narrow the address or the pattern."
                 )
                 raise Invalid(sentence, code=str(FailureKind.NOT_JSON))
             decode = unquote_plus if _text(page, "EncodingType") == "url" else str

@@ -61,8 +61,12 @@ def test_admin_connects_a_folder_pulls_and_pushes_a_release(
     connections.run_transfer(transfer_id=Transfer.objects.latest("pk").pk)
     shown = client.get(there).content.decode()
     assert "Push of 1.0 (dry run)" in shown and "tristep-releases/bench/1.0/README.md" in shown
-    edit = client.post(f"{place}edit/", asked | {"base_url": folder.address, "name": "Other"})
+    edit = client.post(f"{place}edit/", asked | {"base_url": f"{folder.address}gone", "name": "Other"})
     assert edit.status_code == 302 and Connection.objects.get().name == "Other"
+    there = client.post(f"{place}ask/", {"pull": "1"})["Location"]
+    connections.run_transfer(transfer_id=Transfer.objects.latest("pk").pk)
+    shown = client.get(there).content.decode()
+    assert "Nothing was transferred." in shown and "nothing to do" not in shown
 
 
 def test_api_connects_pulls_and_pushes(cast: Cast, folder: Any, settings: Any) -> None:
